@@ -119,13 +119,24 @@ const without = (value: unknown, left: ReadonlySet<string>): unknown => {
     : value
 }
 
-/** The answers by path, once the service has this slot. */
-const answersAt = async (base: string, key: string, slot: number, mints: ReadonlyArray<string>) => {
+/** The slots of a service: of its accounts, which includes the slot that has begun, and of its newest block. */
+const slotsOf = async (base: string, key: string) => {
+  const { body } = await ask(base, key, "freshness")
+  const { data } = body as { readonly data: ReadonlyArray<{ readonly source: string; readonly slot?: number }> }
+  const slotOf = (name: string) => data.find(({ source }) => source === name)?.slot ?? 0
+  return { chain: slotOf("chain"), blocks: slotOf("blocks") }
+}
+
+/** The answers by path, once the service has this block and this slot of the chain. */
+const answersAt = async (
+  base: string,
+  key: string,
+  { block, chain }: { readonly block: number; readonly chain: number },
+  mints: ReadonlyArray<string>
+) => {
   await until("the last slot", async () => {
-    const { body } = await ask(base, key, "freshness")
-    const { data } = body as { readonly data: ReadonlyArray<{ readonly source: string; readonly slot?: number }> }
-    const has = (name: string) => data.some(({ slot: own = 0, source }) => source === name && own >= slot)
-    return has("chain") && has("blocks") ? true : null
+    const slots = await slotsOf(base, key)
+    return slots.chain >= chain && slots.blocks >= block ? true : null
   })
   await pause(2000)
   const paths = mints.flatMap((mint) => [
@@ -135,7 +146,9 @@ const answersAt = async (base: string, key: string, slot: number, mints: Readonl
     ]),
     `tokens/solana/${mint}/price`,
     `tokens/solana/${mint}/trades?limit=100`,
-    `market/chart/${mint}?resolution=1m`
+    `tokens/solana/${mint}/stats`,
+    `tokens/solana/${mint}/liquidity`,
+    `market/chart/${mint}?resolution=15s&limit=100`
   ])
   const answers = new Map<string, Answer>()
   for (const path of paths) {
@@ -175,19 +188,24 @@ const record = Effect.gen(function* () {
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getSlot", params: [] })
     }).then(async (answer) => ((await answer.json()) as { readonly result: number }).result)
   )
-  const answers = yield* Effect.promise(() => answersAt(baseUrl, key, last, asked))
+  const answers = yield* Effect.promise(() => answersAt(baseUrl, key, { block: last, chain: last }, asked))
+  const { chain } = yield* Effect.promise(() => slotsOf(baseUrl, key))
   // The recorder writes once a second.
   yield* Effect.sleep("3 seconds")
   yield* Effect.promise(() => end(live.child, "SIGKILL"))
-  return { last, answers, asked }
+  return { last: { block: last, chain }, answers, asked }
 }).pipe(Effect.provide(Simulator.layer({ seed: "replay", speed: 0, swapsPerSecond: 40, history: 0 })))
 
-const replay = async (name: string, last: number, mints: ReadonlyArray<string>) => {
-  const { child, ready } = launch(name, {}, ["--source", "replay", "--to", String(last), "--speed", "max"])
+const replay = async (
+  name: string,
+  last: { readonly block: number; readonly chain: number },
+  mints: ReadonlyArray<string>
+) => {
+  const { child, ready } = launch(name, {}, ["--source", "replay", "--to", String(last.chain), "--speed", "max"])
   const { baseUrl, keys } = await readyOf(ready, child)
   const answers = await answersAt(baseUrl, keys?.all ?? "", last, mints)
   await end(child, "SIGTERM")
-  say(`${name}: ${answers.size} answers at slot ${last}`)
+  say(`${name}: ${answers.size} answers at slot ${last.chain}`)
   return answers
 }
 
@@ -217,12 +235,16 @@ try {
     liveDiffers: figures.length,
     digest
   }
+  const refused = Array.from(answers).flatMap(([path, { body, status }]) =>
+    status === 200 ? [] : [`${path}: ${String(status)} ${JSON.stringify(body).slice(0, 200)}`]
+  )
   if (isJson) {
     process.stdout.write(`${JSON.stringify({ ...verdict, differences: [...bytes, ...figures].slice(0, 20) })}\n`)
   } else {
     say(
       `${answers.size} answers, ${answered} of them 200. Different between two replays: ${bytes.length}; from live: ${figures.length}`
     )
+    refused.slice(0, 5).forEach((line) => say(`  ${line}`))
     for (const { one, other, path } of [...bytes, ...figures].slice(0, 10)) {
       say(`  ${path}\n    ${one}\n    ${other}`)
     }
