@@ -106,7 +106,16 @@ const RANDOM = new Set(["requestId", "engineTimeMs"])
  * Times of the process, and how far a source was: they differ between a service that waits for its node and a replay that
  * stands at its last slot. Every other figure has to be equal.
  */
-const OF_PROCESS = new Set([...RANDOM, "quotedAtMs", "stateAgeMs", "meta", "ageMs", "asOfMs", "observedAtMs"])
+const OF_PROCESS = new Set([
+  ...RANDOM,
+  "expiresAtMs",
+  "quotedAtMs",
+  "stateAgeMs",
+  "meta",
+  "ageMs",
+  "asOfMs",
+  "observedAtMs"
+])
 
 const without = (value: unknown, left: ReadonlySet<string>): unknown => {
   if (Array.isArray(value)) {
@@ -144,7 +153,6 @@ const answersAt = async (
       `spot/quote?inputMint=${SOL}&outputMint=${mint}&amount=${amount}`,
       `spot/quote?inputMint=${mint}&outputMint=${SOL}&amount=${amount}`
     ]),
-    `tokens/solana/${mint}/price`,
     `tokens/solana/${mint}/trades?limit=100`,
     `tokens/solana/${mint}/stats`,
     `tokens/solana/${mint}/liquidity`,
@@ -176,6 +184,8 @@ const record = Effect.gen(function* () {
   })
   const { baseUrl } = yield* Effect.promise(() => readyOf(live.ready, live.child))
   const key = yield* Effect.promise(() => createKey(live.env))
+  // From here on every account is followed.
+  const begun = yield* Effect.promise(() => slotsOf(baseUrl, key))
   say(`The service records at ${baseUrl}`)
   for (let slot = 0; slot < slots; slot++) {
     yield* advance(1)
@@ -193,19 +203,28 @@ const record = Effect.gen(function* () {
   // The recorder writes once a second.
   yield* Effect.sleep("3 seconds")
   yield* Effect.promise(() => end(live.child, "SIGKILL"))
-  return { last: { block: last, chain }, answers, asked }
+  return { range: { from: begun.chain + 2, block: last, chain }, answers, asked }
 }).pipe(Effect.provide(Simulator.layer({ seed: "replay", speed: 0, swapsPerSecond: 40, history: 0 })))
 
 const replay = async (
   name: string,
-  last: { readonly block: number; readonly chain: number },
+  range: { readonly from: number; readonly block: number; readonly chain: number },
   mints: ReadonlyArray<string>
 ) => {
-  const { child, ready } = launch(name, {}, ["--source", "replay", "--to", String(last.chain), "--speed", "max"])
+  const { child, ready } = launch(name, {}, [
+    "--source",
+    "replay",
+    "--speed",
+    "max",
+    "--from",
+    String(range.from),
+    "--to",
+    String(range.chain)
+  ])
   const { baseUrl, keys } = await readyOf(ready, child)
-  const answers = await answersAt(baseUrl, keys?.all ?? "", last, mints)
+  const answers = await answersAt(baseUrl, keys?.all ?? "", range, mints)
   await end(child, "SIGTERM")
-  say(`${name}: ${answers.size} answers at slot ${last.chain}`)
+  say(`${name}: ${answers.size} answers at slot ${range.chain}`)
   return answers
 }
 
@@ -213,13 +232,19 @@ const replay = async (
 const differing = (a: ReadonlyMap<string, Answer>, b: ReadonlyMap<string, Answer>, left: ReadonlySet<string>) =>
   Array.from(a).flatMap(([path, answer]) => {
     const [one, other] = [answer, b.get(path)].map((each) => JSON.stringify(without(each, left)))
-    return one === other ? [] : [{ path, one, other }]
+    if (one === other) {
+      return []
+    }
+    // What lies around the first difference.
+    const at = Array.from(one ?? "").findIndex((letter, place) => letter !== other?.[place])
+    const [from, to] = [Math.max(0, at - 80), at + 80]
+    return [{ path, one: one?.slice(from, to), other: other?.slice(from, to) }]
   })
 
 try {
-  const { answers, asked, last } = await Effect.runPromise(Effect.scoped(record))
-  const first = await replay("first", last, asked)
-  const second = await replay("second", last, asked)
+  const { answers, asked, range } = await Effect.runPromise(Effect.scoped(record))
+  const first = await replay("first", range, asked)
+  const second = await replay("second", range, asked)
   const bytes = differing(first, second, RANDOM)
   const figures = differing(answers, first, OF_PROCESS)
   const answered = Array.from(answers.values()).filter(({ status }) => status === 200).length
@@ -228,7 +253,7 @@ try {
     .digest("hex")
   const verdict = {
     slots,
-    last,
+    last: range.chain,
     asked: answers.size,
     answered,
     replaysDiffer: bytes.length,

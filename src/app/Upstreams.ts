@@ -25,6 +25,7 @@ import type { ChainFeed } from "../chain/ChainFeed.ts"
 import type { ChainUnavailable } from "../chain/ChainUnavailable.ts"
 import * as ChainFeedDump from "../chain/accounts/ChainFeedDump.ts"
 import { recordedWhereAsked } from "../chain/recording/Recorder.ts"
+import type { RecordingUnreadable } from "../chain/recording/readRecording.ts"
 import * as Replay from "../chain/recording/Replay.ts"
 import { TokenAccounts } from "../chain/rpc/TokenAccounts.ts"
 import * as TokenAccountsRpc from "../chain/rpc/TokenAccountsRpc.ts"
@@ -99,7 +100,11 @@ const replay = Layer.effect(
 
 type Market = Layer.Layer<
   AccountScan | ChainFeed | TokenAccounts | TransactionHistory | TransactionStatus | TradeFeed | MarketSource,
-  Config.ConfigError | ChainUnavailable | ChainFeedDump.DumpUnreadable | HttpServerError.ServeError,
+  | Config.ConfigError
+  | ChainUnavailable
+  | ChainFeedDump.DumpUnreadable
+  | RecordingUnreadable
+  | HttpServerError.ServeError,
   HttpClient.HttpClient | Socket.WebSocketConstructor
 >
 

@@ -3,7 +3,7 @@
  * service shows the recorded time. Blocks from before the first slot come first, as fast as they are taken, as a node's
  * history does.
  */
-import { Clock, Context, Duration, Effect, Latch, Layer, Queue, Schedule, Stream } from "effect"
+import { Clock, type Config, Context, Duration, Effect, Latch, Layer, Queue, Schedule, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { zstdDecompressSync } from "node:zlib"
 import { toBase58 } from "../../domain/base58.ts"
@@ -17,6 +17,7 @@ import type { TradeBlock } from "../decoding/TradeBlock.ts"
 import { TradeBlocks } from "../decoding/TradeBlocks.ts"
 import { type Played, PlayedAccounts, type PlayedFile, playedFiles } from "./playback.ts"
 import { RecordingUnreadable, summarizeRecording } from "./readRecording.ts"
+import { recordDir } from "./recordSettings.ts"
 import { ReplayClock } from "./ReplayClock.ts"
 import type { Moment, RecordedBlock } from "./recordEntry.ts"
 
@@ -29,7 +30,7 @@ const LONGEST_PAUSE_MS = 5000
 
 export interface ReplayOptions {
   readonly folder: string
-  /** Null for the first slot that is known. */
+  /** Null for 15 seconds after the first slot that is known, or that slot when the recording is shorter. */
   readonly from: number | null
   /** The last slot, included; null for the end of the recording. */
   readonly to: number | null
@@ -53,11 +54,15 @@ export const CurrentReplay = Context.Reference<OpenReplay | null>("fathom/chain/
   defaultValue: () => null
 })
 
-/** Applies what arrived up to the first covered moment at or after `from`. Null when the file does not reach it. */
-const reach = (played: Iterable<Played>, accounts: PlayedAccounts, from: number): Moment | null => {
+/** Applies what arrived up to the first covered moment that is wanted. Null when the file has none. */
+const reach = (
+  played: Iterable<Played>,
+  accounts: PlayedAccounts,
+  isWanted: (moment: Moment) => boolean
+): Moment | null => {
   for (const each of played) {
     accounts.apply(each)
-    if (each._tag === "Moment" && each.isCovered && each.moment.slot >= from) {
+    if (each._tag === "Moment" && each.isCovered && isWanted(each.moment)) {
       return each.moment
     }
   }
@@ -74,30 +79,47 @@ const outside = Effect.fnUntraced(function* (folder: string, slot: number) {
   })
 })
 
-/** Opens the recording at its first slot. */
-export const openReplay = Effect.fnUntraced(function* (options: ReplayOptions) {
-  const { folder, from, to } = options
-  const files = yield* playedFiles(folder)
-  const wanted = from ?? 1
-  const later = files.findIndex(({ slot }) => slot > wanted)
-  const start = Math.max(0, (later === -1 ? files.length : later) - 1)
+/** Opens the recording at the first moment that is wanted, reading from the file at `start` on. Null without one. */
+const openAt = Effect.fnUntraced(function* (
+  options: ReplayOptions,
+  files: ReadonlyArray<PlayedFile>,
+  { isWanted, start }: { readonly isWanted: (moment: Moment) => boolean; readonly start: number }
+) {
   const accounts = new PlayedAccounts()
   for (const [at, file] of files.entries()) {
     const played = at < start ? null : yield* file.read
-    const moment = played === null ? null : reach(played, accounts, wanted)
+    const moment = played === null ? null : reach(played, accounts, isWanted)
     if (moment !== null) {
-      // A stretch that begins later does not have the slot.
-      const isKnown = from === null || moment.slot - from <= NEAR
-      if (!isKnown || (to !== null && to < moment.slot)) {
-        break
-      }
       const clock = new ReplayClock(yield* Clock.Clock, moment.heardAtMs)
       const opened: OpenReplay = { ...options, from: moment.slot, clock, files, first: at, accounts, moment }
       return opened
     }
   }
-  return yield* outside(folder, from ?? to ?? 0)
+  return null
 })
+
+/** Opens the recording at its first slot. */
+export const openReplay = Effect.fnUntraced(function* (options: ReplayOptions) {
+  const { folder, from, to } = options
+  const files = yield* playedFiles(folder)
+  const later = files.findIndex(({ slot }) => from === null || slot > from)
+  const start = Math.max(0, (later === -1 ? files.length : later) - 1)
+  const first = yield* openAt(options, files, { isWanted: ({ slot }) => slot >= (from ?? 1), start })
+  // A stretch that begins later does not have the slot.
+  const isKnown = first !== null && (from === null || first.from - from <= NEAR) && (to === null || to >= first.from)
+  if (!isKnown) {
+    return yield* outside(folder, from ?? to ?? 0)
+  }
+  if (from !== null) {
+    return first
+  }
+  const settledMs = first.moment.heardAtMs + SETTLED_MS
+  const isWanted = ({ heardAtMs, slot }: Moment) => heardAtMs >= settledMs && (to === null || slot <= to)
+  return (yield* openAt(options, files, { isWanted, start })) ?? first
+})
+
+/** A service that starts reads its accounts for some seconds. Without a first slot, a replay begins after them. */
+const SETTLED_MS = 15_000
 
 /** The state is known once a second, which is about this many slots. */
 const NEAR = 8
@@ -120,7 +142,8 @@ interface Progress {
 const make = Effect.gen(function* () {
   const opened = yield* CurrentReplay
   if (opened === null) {
-    return yield* Effect.die(new Error("no recording is open"))
+    const detail = "is played by the service alone: without REPLAY=on this command answers from another market"
+    return yield* new RecordingUnreadable({ folder: yield* recordDir, detail })
   }
   const { accounts, clock, files, first, folder, from, speed, to } = opened
   const watched = new Set<string>()
@@ -283,4 +306,5 @@ const make = Effect.gen(function* () {
 })
 
 /** The accounts and blocks of the open recording. */
-export const layer: Layer.Layer<ChainFeed | TradeBlocks> = Layer.effectContext(make)
+export const layer: Layer.Layer<ChainFeed | TradeBlocks, RecordingUnreadable | Config.ConfigError> =
+  Layer.effectContext(make)

@@ -45,12 +45,12 @@ const json = (slot: number) =>
     JSON.stringify({ parentSlot: slot - 1, blockTime: Math.floor(timeOf(slot) / 1000), transactions: [] })
   )
 
-/** Slots 10 to 40: the first account has the number of its slot, and a block is heard one slot late. */
-const recorded = Effect.fnUntraced(function* (folder: string) {
+/** Slots 10 to `last`: the first account has the number of its slot, and a block is heard one slot late. */
+const recorded = Effect.fnUntraced(function* (folder: string, last = 40) {
   const writer = new RecordWriter({ folder, run: "a", bounds: { mostBytes: 1e9, keptMs: 1e9 } })
   writer.setGenesis("the chain")
   writer.watch([first, second])
-  for (let slot = 10; slot <= 40; slot++) {
+  for (let slot = 10; slot <= last; slot++) {
     writer.take(writes(slot), moment(slot))
     const block = { slot: slot - 1, parentSlot: slot - 2, blockTimeMs: timeOf(slot - 1), blockTimeEstimated: false }
     writer.takeBlock({ ...block, heardAtMs: timeOf(slot) + 100, json: json(slot - 1) })
@@ -131,6 +131,15 @@ describe("a replay", () => {
       const folder = yield* folderOf
       yield* recorded(folder)
       assert.deepStrictEqual(yield* played({ ...opened, folder }), yield* played({ ...opened, folder }))
+    })
+  )
+
+  it.effect("begins 15 seconds after the recording when no slot is named, as soon as accounts were read", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      yield* recorded(folder, 60)
+      assert.strictEqual((yield* Replay.openReplay({ ...opened, folder })).from, 48)
+      assert.strictEqual((yield* Replay.openReplay({ ...opened, folder, to: 47 })).from, 10)
     })
   )
 
