@@ -40,11 +40,19 @@ const until = async <A>(what: string, look: () => A | null | Promise<A | null>):
   throw new Error(`${what}: not within ${WAIT_MS / 1000} s`)
 }
 
-/** A service of its own in this folder of `folder`. Settings of the caller's environment do not reach it. */
+/** A service of its own in this folder of `folder`, without a search for older blocks. Settings of the caller's environment do not reach it. */
 const launch = (name: string, settings: Readonly<Record<string, string>>, args: ReadonlyArray<string> = []) => {
   const ready = join(folder, `${name}.ready`)
   const { HOME = "", PATH = "" } = process.env
-  const env = { HOME, PATH, DATA_DIR: join(folder, name), RECORD_DIR: recording, LOG_LEVEL: "warn", ...settings }
+  const env = {
+    HOME,
+    PATH,
+    DATA_DIR: join(folder, name),
+    RECORD_DIR: recording,
+    LOG_LEVEL: "warn",
+    HISTORY: "0 seconds",
+    ...settings
+  }
   const child = spawn(process.execPath, [main, "--port", "0", "--ready-file", ready, ...args], {
     env,
     stdio: ["ignore", "ignore", "inherit"]
@@ -128,12 +136,18 @@ const without = (value: unknown, left: ReadonlySet<string>): unknown => {
     : value
 }
 
-/** The slots of a service: of its accounts, which includes the slot that has begun, and of its newest block. */
+/**
+ * The slots of a service: of its accounts, which includes the slot that has begun, and of its newest block. Also
+ * whether it has looked for everything from before its start, which the reasons of missing figures tell.
+ */
 const slotsOf = async (base: string, key: string) => {
   const { body } = await ask(base, key, "freshness")
-  const { data } = body as { readonly data: ReadonlyArray<{ readonly source: string; readonly slot?: number }> }
+  const { data } = body as {
+    readonly data: ReadonlyArray<{ readonly source: string; readonly slot?: number; readonly share?: number }>
+  }
   const slotOf = (name: string) => data.find(({ source }) => source === name)?.slot ?? 0
-  return { chain: slotOf("chain"), blocks: slotOf("blocks") }
+  const share = data.find(({ source }) => source === "backfill")?.share ?? 1
+  return { chain: slotOf("chain"), blocks: slotOf("blocks"), hasHistory: share === 1 }
 }
 
 /** The answers by path, once the service has this block and this slot of the chain. */
@@ -145,7 +159,7 @@ const answersAt = async (
 ) => {
   await until("the last slot", async () => {
     const slots = await slotsOf(base, key)
-    return slots.chain >= chain && slots.blocks >= block ? true : null
+    return slots.chain >= chain && slots.blocks >= block && slots.hasHistory ? true : null
   })
   await pause(2000)
   const paths = mints.flatMap((mint) => [
