@@ -198,7 +198,8 @@ const record = Effect.gen(function* () {
   })
   const { baseUrl } = yield* Effect.promise(() => readyOf(live.ready, live.child))
   const key = yield* Effect.promise(() => createKey(live.env))
-  // From here on every account is followed.
+  // The first answers of each mint read its accounts, which are followed from here on.
+  yield* Effect.promise(() => answersAt(baseUrl, key, { block: 0, chain: 1 }, asked))
   const begun = yield* Effect.promise(() => slotsOf(baseUrl, key))
   say(`The service records at ${baseUrl}`)
   for (let slot = 0; slot < slots; slot++) {
