@@ -5,13 +5,14 @@ import { blocksOf, call, slotsBetween } from "./recompute/chain.ts"
 import { listAccounts } from "./recompute/heldAccounts.ts"
 import type { WalletDifference } from "./recompute/compareWallets.ts"
 import { busiest, checkWallet, makeReading, type ReadService } from "./recompute/wallets.ts"
+import { lamportsAt } from "./recompute/walletHoldings.ts"
 import { numberOption } from "./options.ts"
 
 const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY [--wallets N] [--rounds N]
   [--identities FILE] [--json]
 
 Reads every block that the node of a simulated chain has over JSON-RPC, rebuilds holdings, lots, cost and profit of the N
-busiest wallets (200) from the balances of each token account and transfers, and compares each figure with /wallets/{wallet}/positions, /pnl/history, /trades and /performance,
+busiest wallets (200) from the balances of each token account and transfers, and compares each figure with /wallets/{wallet}/positions, /pnl/history, /trades, /performance, /balances and /funded-by,
 and each holding with the balances of the chain. The node has to have every block that the service has
 (SIMULATOR_BLOCKS_KEPT), and 200 wallets trade only with SIMULATOR_RETAIL_WALLETS=200. A wallet that trades meanwhile is compared again after the next blocks, at most 30 rounds. Exits with 1 when
 a figure differs, and prints each that does. --identities names the file that the service reads as IDENTITIES_FILE, a JSON array
@@ -87,7 +88,12 @@ const main = async (rpc: string, read: ReadService): Promise<number> => {
     differences = []
     for (const wallet of wallets.filter((each) => !equal.has(each))) {
       await readBlocks()
-      const compared = await checkWallet(reading, wallet, { read, linkedTo, list: (of) => listAccounts(rpc, of) })
+      const compared = await checkWallet(reading, wallet, {
+        read,
+        linkedTo,
+        list: (of) => listAccounts(rpc, of),
+        lamportsOf: (of) => lamportsAt(rpc, of)
+      })
       differences = [...differences, ...compared.differences]
       if (compared.differences.length === 0) {
         equal.set(wallet, compared.figures)

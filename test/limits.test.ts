@@ -23,10 +23,11 @@ import { LIMITS } from "../src/market/memory/TraderViews.ts"
 import { MAX_SUBSCRIPTIONS } from "../src/api/schemas/MarketFrame.ts"
 import { callsOf, ticketPolicy } from "../src/live/tickets.ts"
 import { MOST_MESSAGES } from "../src/live/market/MarketHub.ts"
-import { PositionsQuery, WalletTradesQuery, WalletTransfersQuery } from "../src/api/Wallets.ts"
+import { BalancesQuery, PositionsQuery, WalletTradesQuery, WalletTransfersQuery } from "../src/api/Wallets.ts"
 import { MOST_RANGES, MOST_SCREENED_ROWS, MOST_SHOWN } from "../src/api/Screen.ts"
 import { MOST_ROWS } from "../src/market/reads/movement.ts"
 import { MOST_EXAMINED } from "../src/market/reads/screenView.ts"
+import { MOST_MARKED } from "../src/wallets/walletBalances.ts"
 import { shareOfBatch } from "../src/wallets/walletShare.ts"
 import { MOST_EXACT_OUT_HOPS } from "../src/quotes/exactOutPath.ts"
 
@@ -122,6 +123,9 @@ describe("docs/limits.md", () => {
     assertBounds(WalletTradesQuery, "limit", leastRows, mostRowsOfWallet)
     assertBounds(WalletTransfersQuery, "limit", leastRows, mostRowsOfWallet)
     assert.strictEqual(held, shareOfBatch(1).events)
+    const [leastTokens = 0, mostTokens = 0, valued] = numbersIn(rows.get("balances of a wallet"))
+    assertBounds(BalancesQuery, "limit", leastTokens, mostTokens)
+    assert.strictEqual(valued, MOST_MARKED)
     const [leastPositions = 0, mostPositions = 0] = numbersIn(rows.get("positions of a wallet"))
     assertBounds(PositionsQuery, "limit", leastPositions, mostPositions)
     const [fewest = 0, most = 0] = numbersIn(rows.get("holders of a token"))
@@ -176,6 +180,7 @@ describe("docs/limits.md", () => {
       "several quotes",
       "trades and transfers of a wallet",
       "positions of a wallet",
+      "balances of a wallet",
       "quote of an exact output",
       "exit check",
       "exit check of a wallet",

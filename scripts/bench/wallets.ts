@@ -21,6 +21,7 @@ import * as Database from "../../src/storage/Database.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import * as IdentityStorePg from "../../src/wallets/IdentityStorePg.ts"
+import { TokenAccounts } from "../../src/chain/rpc/TokenAccounts.ts"
 import { WalletAccounts } from "../../src/wallets/WalletAccounts.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
@@ -114,7 +115,13 @@ const stores = Layer.mergeAll(MarketStoresPg.layer, IdentityStorePg.layer).pipe(
 )
 
 const reader = WalletReader.layer.pipe(
-  Layer.provide([WalletIndex.layerStored, LedgerReader.layerNone, WalletAccounts.layerNamed, prices]),
+  Layer.provide([
+    WalletIndex.layerStored,
+    LedgerReader.layerNone,
+    WalletAccounts.layerNamed,
+    TokenAccounts.layerUnreachable,
+    prices
+  ]),
   Layer.provideMerge(Market.layerManual())
 )
 

@@ -13,6 +13,7 @@ import { legsOf, readTransaction } from "./legs.ts"
 import { solSwapsOf } from "./record.ts"
 import { makeSolPrice } from "./solPrice.ts"
 import { eventsOf, type WalletEvent } from "./walletEvents.ts"
+import { compareBalances, compareFunding, type ServiceBalances, type ServiceFunding } from "./walletHoldings.ts"
 import { compareResults, compareTrades, type ServiceResults, type ServiceTrade } from "./walletRows.ts"
 
 /**
@@ -131,6 +132,7 @@ export const bookOf = (
 export interface CheckReads {
   readonly read: ReadService
   readonly list: ListAccounts
+  readonly lamportsOf: (wallet: string) => Promise<bigint>
   readonly linkedTo: (wallet: string) => ReadonlyArray<string>
 }
 
@@ -138,7 +140,7 @@ export interface CheckReads {
 export const checkWallet = async (
   reading: WalletReading,
   wallet: string,
-  { linkedTo, list, read }: CheckReads
+  { lamportsOf, linkedTo, list, read }: CheckReads
 ): Promise<{ readonly figures: number; readonly differences: ReadonlyArray<WalletDifference> }> => {
   const positions = (await read(`/api/v1/wallets/${wallet}/positions?limit=500`)).data as ServicePositions
   const history = (await read(`/api/v1/wallets/${wallet}/pnl/history?days=30`)).data as ServiceHistory
@@ -146,6 +148,8 @@ export const checkWallet = async (
     readonly results: ServiceResults | null
   }
   const rows = (await readPages(read, `/api/v1/wallets/${wallet}/trades?limit=200`)) as ReadonlyArray<ServiceTrade>
+  const balances = (await read(`/api/v1/wallets/${wallet}/balances?limit=500`)).data as ServiceBalances
+  const funding = (await read(`/api/v1/wallets/${wallet}/funded-by`)).data as ServiceFunding
   const byCost = await readPages(
     read,
     `/api/v1/wallets/${wallet}/positions?sort=cost&limit=10`,
@@ -157,18 +161,29 @@ export const checkWallet = async (
   const compared = compareWallet(wallet, book, positions, history)
   const trades = compareTrades(wallet, reading.events.get(wallet) ?? [], rows)
   const results = compareResults(wallet, book, performance.results)
+  const held = compareBalances(wallet, balances, listed, await lamportsOf(wallet))
+  const funded = compareFunding(wallet, reading.events.get(wallet) ?? [], funding)
   const order = compareOrder(wallet, book, byCost as ServicePositions["positions"])
   const chain = positions.positions.map(({ holding, mint }): WalletDifference => {
     const sum = listed.filter((each) => each.mint === mint).reduce((all, each) => all + each.units, 0n)
     return { wallet, mint, field: "holding on the chain", service: holding, recomputed: sum.toString() }
   })
   return {
-    figures: compared.figures + trades.figures + results.figures + order.figures + chain.length,
+    figures:
+      compared.figures +
+      trades.figures +
+      results.figures +
+      order.figures +
+      held.figures +
+      funded.figures +
+      chain.length,
     differences: [
       ...compared.differences,
       ...trades.differences,
       ...results.differences,
       ...order.differences,
+      ...held.differences,
+      ...funded.differences,
       ...chain.filter(({ recomputed, service }) => service !== recomputed)
     ]
   }

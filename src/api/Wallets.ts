@@ -16,6 +16,7 @@ import {
 } from "./parameters.ts"
 import { knowledgeOf, metaOf, wallet } from "./schemas/fields.ts"
 import { TradeSide } from "./schemas/TokenTrade.ts"
+import { WalletBalances, WalletFunding } from "./schemas/WalletBalances.ts"
 import { WalletTrade, WalletTransfer } from "./schemas/WalletTrades.ts"
 import { isOrdered } from "./Trades.ts"
 import { WalletPerformance } from "./schemas/WalletPerformance.ts"
@@ -144,6 +145,44 @@ export const WalletTransfersAnswer = pageOf(WalletTransfer, rowsMeta("public-wal
     "Transfers of one wallet, newest first. Of a mint they are recorded from the wallet's first trade in it on, so that the coverage is never complete."
 })
 
+/** Default number of tokens of the balances. */
+export const defaultBalances = 100
+
+export const BalancesQuery = Schema.Struct({
+  limit: optional(
+    IntegerParameter(1, 500, defaultBalances),
+    `Most tokens of the answer, most valuable first; ${defaultBalances} by default. The sums count all.`
+  )
+})
+
+export class WalletBalancesAnswer extends Schema.Opaque<WalletBalancesAnswer>()(
+  Schema.Struct({
+    data: WalletBalances,
+    meta: field(
+      Schema.Struct({
+        ...metaOf("public-wallet-balances-v1"),
+        slot: field(Schema.Int, "The lowest slot of the node's answers. Nothing in the answer is older."),
+        ...knowledgeOf("When the accounts were read.")
+      }),
+      "How the answer was made, and how well it is known."
+    )
+  }).annotate({
+    identifier: "WalletBalancesAnswer",
+    description: "What a wallet holds. The balances are whole; status and coverage are for their values."
+  })
+) {}
+
+export class WalletFundingAnswer extends Schema.Opaque<WalletFundingAnswer>()(
+  Schema.Struct({
+    data: WalletFunding,
+    meta: field(rowsMeta("public-wallet-funding-v1"), "How the answer was made, and how well it is known.")
+  }).annotate({
+    identifier: "WalletFundingAnswer",
+    description:
+      "The first transfer to a wallet, only as far as the record reaches: earlier ones may exist, and native SOL is not recorded. So the coverage is never complete."
+  })
+) {}
+
 /** Identity and observed profit of wallets, from data in memory. */
 export class WalletsGroup extends HttpApiGroup.make("wallets")
   .add(
@@ -191,6 +230,29 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
     }).annotate(
       OpenApi.Summary,
       "Win rate, hold times, best and worst, streaks and drawdown of one wallet; counts as a wallet-batch read of its caller"
+    ),
+    HttpApiEndpoint.get("balances", "/api/v1/wallets/:wallet/balances", {
+      params: walletParams,
+      query: BalancesQuery,
+      success: WalletBalancesAnswer,
+      error: [RateLimited, DataUnavailable]
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Every token, SOL and dollars of any wallet, with their value; counts as a wallet-batch read of its caller"
+      )
+      .annotate(
+        OpenApi.Description,
+        "Read from the node at the newest confirmed slot and kept for five seconds. A value is null when its price is unknown, and then so is the sum; `knownValueUsd` counts the rest."
+      ),
+    HttpApiEndpoint.get("fundedBy", "/api/v1/wallets/:wallet/funded-by", {
+      params: walletParams,
+      query: NoQuery,
+      success: WalletFundingAnswer,
+      error: [RateLimited, DataUnavailable]
+    }).annotate(
+      OpenApi.Summary,
+      "The first transfer to a wallet, as far as the record reaches; counts as a wallet-batch read of its caller"
     ),
     HttpApiEndpoint.get("trades", "/api/v1/wallets/:wallet/trades", {
       params: walletParams,

@@ -15,6 +15,7 @@ import type { WalletAccounts } from "./WalletAccounts.ts"
 import { isOpen, type Position } from "./ledger.ts"
 import { lastTradeMark, type Mark, marksAt } from "./marks.ts"
 import { backfillBody } from "./joinHistory.ts"
+import type { TokenAccounts } from "../chain/rpc/TokenAccounts.ts"
 import type { LedgerReader } from "./LedgerReader.ts"
 import type { WalletIndex } from "./WalletIndex.ts"
 import { shareOfBatch } from "./walletShare.ts"
@@ -22,8 +23,17 @@ import { makeHoldings, type WalletReadOptions } from "./readHoldings.ts"
 import { dailyPnl, type HistoryRequest, unitPrice } from "./pnlHistory.ts"
 import { walletResults } from "./walletResults.ts"
 import { type PositionsPage, positionsPage, type PositionsRequest } from "./positionPages.ts"
+import { balancesOf, type BalancesFound } from "./walletBalances.ts"
+import { makeUnits } from "./readUnits.ts"
 import { walletPosition } from "./walletPositions.ts"
-import { tradesPage, transfersPage, type WalletRowsPage, type WalletRowsRequest } from "./walletTrades.ts"
+import {
+  firstTransfer,
+  type FundingFound,
+  tradesPage,
+  transfersPage,
+  type WalletRowsPage,
+  type WalletRowsRequest
+} from "./walletTrades.ts"
 import { type Holdings, positionsThatCount, walletSummary } from "./walletSummary.ts"
 
 const MOST_MARKS = 64
@@ -64,6 +74,10 @@ export class WalletReader extends Context.Service<
       wallet: Address,
       request: WalletRowsRequest
     ): Effect.Effect<WalletRowsPage<WalletTransfer>, WalletsUnavailable>
+    /** What a wallet holds by the node, with the `limit` most valuable tokens. Same deadline and failure. */
+    balancesOf(wallet: Address, limit: number): Effect.Effect<BalancesFound, WalletsUnavailable>
+    /** The first transfer to a wallet that is held. Same deadline and failure. */
+    fundingOf(wallet: Address): Effect.Effect<FundingFound, WalletsUnavailable>
     /** Profit of a wallet on each of the last `days` UTC days, by its held trades. Same deadline and failure. */
     pnlHistoryOf(
       wallet: Address,
@@ -75,7 +89,7 @@ export class WalletReader extends Context.Service<
   static readonly layer: Layer.Layer<
     WalletReader,
     never,
-    WalletIndex | IdentityStore | LedgerReader | PriceBook | Market | WalletAccounts
+    WalletIndex | IdentityStore | LedgerReader | PriceBook | Market | WalletAccounts | TokenAccounts
   > = Layer.suspend(() => Layer.effect(WalletReader, make))
 }
 
@@ -186,7 +200,29 @@ const make = Effect.gen(function* () {
     return transfersPage(yield* heldOf(wallet, request), request)
   })
 
-  return WalletReader.of({ rowsOf, positionsOf, performanceOf, tradesOf, transfersOf, pnlHistoryOf })
+  const unitsOf = yield* makeUnits
+
+  const balancesOfWallet = Effect.fn("WalletReader.balancesOf")(function* (wallet: Address, limit: number) {
+    const held = yield* Effect.mapError(unitsOf(wallet), (cause) => new WalletsUnavailable({ cause }))
+    const nowMs = yield* Clock.currentTimeMillis
+    const markOf = marksAt(prices.at(nowMs), tape, nowMs)
+    return balancesOf(wallet, held, { markOf, decimalsOf: (mint) => tape.decimalsOf(mint) }, limit)
+  })
+
+  const fundingOf = Effect.fn("WalletReader.fundingOf")(function* (wallet: Address) {
+    return firstTransfer(wallet, yield* Cache.refresh(kept, wallet))
+  })
+
+  return WalletReader.of({
+    balancesOf: balancesOfWallet,
+    fundingOf,
+    rowsOf,
+    positionsOf,
+    performanceOf,
+    tradesOf,
+    transfersOf,
+    pnlHistoryOf
+  })
 })
 
 const [PARTIAL, UNAVAILABLE, NOT_CAPTURED] = ["partial", "unavailable", "not_captured"] as const

@@ -1,6 +1,7 @@
 /** Pages of the trades and transfers of one wallet, from what is held of it. Pure. */
 import type { WalletTrade, WalletTransfer } from "../api/schemas/WalletTrades.ts"
-import type { Mint } from "../domain/Address.ts"
+import type { WalletFunding } from "../api/schemas/WalletBalances.ts"
+import type { Address, Mint } from "../domain/Address.ts"
 import { type Coverage, COMPLETE, incomplete, type Status } from "../domain/Scalar.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { tokenTrade } from "../market/reads/tokenTrade.ts"
@@ -122,4 +123,37 @@ export const transfersPage = (
 ): WalletRowsPage<WalletTransfer> => {
   const found = page(holdings, request, ({ role }) => role === "transfer", walletTransfer)
   return known({ ...found, reason: found.reason ?? "not_captured" })
+}
+
+/** The first transfer to a wallet, and how well the beginning of the wallet is known. */
+export interface FundingFound extends Omit<WalletRowsPage<never>, "next" | "rows"> {
+  readonly data: WalletFunding
+}
+
+/** The oldest transfer to the wallet that is held. Never complete, like every list of transfers. */
+export const firstTransfer = (wallet: Address, holdings: Pick<Holdings, "backfill" | "history">): FundingFound => {
+  const trades = holdings.history?.trades ?? []
+  const oldestFirst = trades.toSorted((a, b) => newestFirst(b, a))
+  const transfer = oldestFirst.find(({ role, side }) => role === "transfer" && side === "buy")
+  const trade = oldestFirst.find(({ role }) => role !== "transfer")
+  const {
+    next: _,
+    rows: __,
+    ...knowledge
+  } = transfersPage(holdings, {
+    mint: null,
+    side: "buy",
+    fromMs: null,
+    toMs: null,
+    before: null,
+    limit: trades.length
+  })
+  return {
+    ...knowledge,
+    data: {
+      wallet,
+      transfer: transfer === undefined ? null : walletTransfer(transfer),
+      tradedBefore: transfer === undefined ? null : trade !== undefined && newestFirst(transfer, trade) < 0
+    }
+  }
 }

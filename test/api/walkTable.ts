@@ -97,6 +97,8 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
     params: { wallet: trader },
     query: { sort: "value", minValueUsd: "0.01", limit: "2" }
   }),
+  "wallets.balances": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "2" } }),
+  "wallets.fundedBy": ({ trader }) => ({ params: { wallet: trader } }),
   "wallets.performance": ({ trader }) => ({ params: { wallet: trader } }),
   "wallets.trades": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "2" } }),
   "wallets.transfers": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "2" } }),

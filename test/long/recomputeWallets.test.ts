@@ -14,6 +14,7 @@ import {
   transferPairs,
   type WalletReading
 } from "../../scripts/recompute/wallets.ts"
+import { lamportsAt } from "../../scripts/recompute/walletHoldings.ts"
 import type { Address, Mint } from "../../src/domain/Address.ts"
 import { IdentityRecord } from "../../src/api/schemas/WalletIdentity.ts"
 import { Listening } from "../../src/http/server/NodeServer.ts"
@@ -33,7 +34,7 @@ const SLOTS = 150
 const WALLETS = 25
 
 /** Keys that take turns, because a key may start 60 reads of wallets a minute. */
-const KEYS = ["a", "b", "c", "d", "e", "f", "g", "h"]
+const KEYS = Array.from("abcdefghijklmnop")
 
 const readFrom = (url: string): ReadService => {
   let reads = 0
@@ -60,7 +61,8 @@ const compareAll = Effect.fnUntraced(function* (reading: WalletReading, linked: 
       const compared = await checkWallet(reading, wallet, {
         read,
         linkedTo,
-        list: (of) => listAccounts(rpcUrl, of)
+        list: (of) => listAccounts(rpcUrl, of),
+        lamportsOf: (of) => lamportsAt(rpcUrl, of)
       })
       assert.deepStrictEqual(compared.differences, [])
       figures += compared.figures
@@ -73,7 +75,7 @@ const compareAll = Effect.fnUntraced(function* (reading: WalletReading, linked: 
 const startUnixMs = Date.now() - 600_000
 
 const accounts = WalletAccounts.layer.pipe(
-  Layer.provide(
+  Layer.provideMerge(
     Layer.unwrap(Effect.map(Simulator, ({ rpcUrl }) => TokenAccountsRpc.layer({ rpcUrl }))).pipe(
       Layer.provide(NodeHttpClient.layerUndici)
     )

@@ -146,6 +146,8 @@ export const noEvaluator = Layer.succeed(Evaluator, {
 const noAlerts = Layer.merge(MemoryAlerts.layer, noEvaluator)
 
 const noWallets = Layer.succeed(WalletReader, {
+  balancesOf: () => Effect.die("this test has no wallets"),
+  fundingOf: () => Effect.die("this test has no wallets"),
   performanceOf: () => Effect.die("this test has no wallets"),
   tradesOf: () => Effect.die("this test has no wallets"),
   transfersOf: () => Effect.die("this test has no wallets"),

@@ -25,6 +25,7 @@ const account = (owner: Address, units: bigint): Uint8Array => {
 const over = (rate: number, fails: (owner: Address) => ChainUnavailable | null = () => null) => {
   const requests: Array<OwnedRequest> = []
   const node = Layer.succeed(TokenAccounts, {
+    lamportsOf: () => Effect.die("reading accounts needs no SOL"),
     ofOwner: (request) => {
       requests.push(request)
       const failure = fails(request.owner)

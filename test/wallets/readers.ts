@@ -5,6 +5,7 @@ import type { IdentityRecord } from "../../src/api/schemas/WalletIdentity.ts"
 import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
 import { Market } from "../../src/market/tape/Market.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
+import { TokenAccounts } from "../../src/chain/rpc/TokenAccounts.ts"
 import { WalletAccounts } from "../../src/wallets/WalletAccounts.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
@@ -28,6 +29,7 @@ export interface Findings {
   readonly backfill?: LedgerReader["Service"]["backfill"]
   readonly tape?: Layer.Layer<Market>
   readonly accounts?: Layer.Layer<WalletAccounts>
+  readonly node?: Layer.Layer<TokenAccounts>
   readonly asked?: { lookups: number; readonly mints: Array<Mint> }
 }
 
@@ -88,6 +90,7 @@ export const readerOver = (findings: Findings): Layer.Layer<WalletReader> =>
         backfill: findings.backfill ?? (() => Effect.void)
       }),
       findings.accounts ?? WalletAccounts.layerNamed,
+      findings.node ?? TokenAccounts.layerUnreachable,
       findings.tape ?? Market.layerManual(),
       Layer.succeed(WalletIndex, { read: findings.index ?? indexOf(findings.trades) })
     ])

@@ -38,6 +38,7 @@ import { TrackerFeed } from "../../../src/wallets/tracker/TrackerFeed.ts"
 import { WatchList } from "../../../src/wallets/tracker/WatchList.ts"
 import { TradeBlocks } from "../../../src/chain/decoding/TradeBlocks.ts"
 import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
+import { TokenAccounts } from "../../../src/chain/rpc/TokenAccounts.ts"
 import { WalletAccounts } from "../../../src/wallets/WalletAccounts.ts"
 import { LedgerReader } from "../../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../../src/wallets/WalletIndex.ts"
@@ -93,6 +94,7 @@ const wallets = WalletReader.layer.pipe(
     IdentityStore.layerMemory,
     LedgerReader.layerNone,
     WalletAccounts.layerNamed,
+    TokenAccounts.layerUnreachable,
     PriceBook.layer,
     tape,
     WalletIndex.layerMemory.pipe(Layer.provide(tape))

@@ -30,11 +30,14 @@ export class TokenAccounts extends Context.Service<
   {
     /** Every account of the owner under the program, including empty accounts. */
     ofOwner(request: OwnedRequest): Effect.Effect<OwnedAccounts, ChainUnavailable>
+    /** SOL of the owner's own account in lamports, and the slot of the read. */
+    lamportsOf(owner: Address): Effect.Effect<{ readonly slot: number; readonly lamports: bigint }, ChainUnavailable>
   }
 >()("fathom/chain/rpc/TokenAccounts") {
   /** A market without a node: every call fails as unreachable. */
   static readonly layerUnreachable: Layer.Layer<TokenAccounts> = Layer.succeed(TokenAccounts, {
-    ofOwner: () => Effect.fail(new ChainUnavailable({ reason: "unreachable", detail: "no node is configured" }))
+    ofOwner: () => Effect.fail(new ChainUnavailable({ reason: "unreachable", detail: "no node is configured" })),
+    lamportsOf: () => Effect.fail(new ChainUnavailable({ reason: "unreachable", detail: "no node is configured" }))
   })
 }
 

@@ -23,6 +23,12 @@ const decode = decodeAnswer(
   })
 )
 
+/** Lamports of one account are exact as a JSON number: all SOL together are more than 2^53 lamports, but no account has so many. */
+const decodeBalance = decodeAnswer(
+  "getBalance",
+  Schema.Struct({ context: Schema.Struct({ slot: Schema.Int }), value: Schema.Int })
+)
+
 const make = Effect.fnUntraced(function* (options: RpcOptions) {
   const settings = yield* rpcSettings(options)
   const call = yield* makeRpcCall(settings, failingOver(new NodeChoice(settings.nodes)))
@@ -38,7 +44,12 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
       : yield* unexpected(METHOD, "accounts that are cut off or listed twice")
   })
 
-  return TokenAccounts.of({ ofOwner })
+  const lamportsOf = Effect.fn("TokenAccounts.lamportsOf")(function* (owner: Address) {
+    const { context, value } = yield* Effect.flatMap(call("getBalance", [owner, { commitment }]), decodeBalance)
+    return { slot: context.slot, lamports: BigInt(value) }
+  })
+
+  return TokenAccounts.of({ ofOwner, lamportsOf })
 })
 
 /** Reads from the nodes at `SOLANA_RPC_URL`, or of the options: the first, and the next one whenever it fails. */

@@ -5,11 +5,15 @@ import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import {
+  type BalancesQuery,
+  defaultBalances,
   defaultDays,
   defaultPositions,
   defaultRows,
   type PnlHistoryQuery,
   type PositionsQuery,
+  WalletBalancesAnswer,
+  WalletFundingAnswer,
   WalletPerformanceAnswer,
   WalletPnlHistoryAnswer,
   WalletPositionsAnswer,
@@ -42,6 +46,7 @@ interface OfRequest extends OfWallet {
 }
 type TradesRequest = OfRequest & { readonly query: typeof WalletTradesQuery.Type }
 type TransfersRequest = OfRequest & { readonly query: typeof WalletTransfersQuery.Type }
+type BalancesRequest = OfWallet & { readonly query: typeof BalancesQuery.Type }
 type PnlHistoryRequest = OfWallet & { readonly query: typeof PnlHistoryQuery.Type }
 
 const rowFilter = ({ from, mint, to }: Pick<typeof WalletTradesQuery.Type, "from" | "mint" | "to">) => ({
@@ -195,6 +200,21 @@ export const layer = HttpApiBuilder.group(
       return yield* isCsv(query, request) ? transfersText(wallet, query) : transfersPage(wallet, query)
     })
 
-    return handlers.handleAll({ summary, positions, pnlHistory, performance, trades, transfers })
+    const balances = Effect.fnUntraced(function* ({ params: { wallet }, query }: BalancesRequest) {
+      yield* enterBatch(batch)
+      const read = reader.balancesOf(wallet, query.limit ?? defaultBalances)
+      const { data, ...knowledge } = yield* Effect.catch(read, unavailable)
+      const meta = { methodVersion: "public-wallet-balances-v1", chain: "solana", ...knowledge } as const
+      return WalletBalancesAnswer.make({ data, meta: yield* metaWith(meta) })
+    }, Effect.scoped)
+
+    const fundedBy = Effect.fnUntraced(function* ({ params: { wallet } }: OfWallet) {
+      yield* enterBatch(batch)
+      const { data, ...knowledge } = yield* Effect.catch(reader.fundingOf(wallet), unavailable)
+      const meta = { methodVersion: "public-wallet-funding-v1", chain: "solana", wallet, ...knowledge } as const
+      return WalletFundingAnswer.make({ data, meta: yield* metaWith(meta) })
+    }, Effect.scoped)
+
+    return handlers.handleAll({ balances, fundedBy, summary, positions, pnlHistory, performance, trades, transfers })
   })
 )

@@ -42,6 +42,8 @@ const gone = () => Effect.fail(new WalletIndexUnavailable({ cause: new Error("go
 const readsNothing: WalletReader["Service"] = {
   rowsOf: () => Effect.die("a defect"),
   positionsOf: () => Effect.die("a defect"),
+  balancesOf: () => Effect.die("a defect"),
+  fundingOf: () => Effect.die("a defect"),
   performanceOf: () => Effect.die("a defect"),
   tradesOf: () => Effect.die("a defect"),
   transfersOf: () => Effect.die("a defect"),

@@ -1,0 +1,80 @@
+/** Compares what a wallet holds and the first transfer to it with the chain. */
+import type { WalletDifference } from "./compareWallets.ts"
+import { call } from "./chain.ts"
+import type { ListedAccount } from "./heldAccounts.ts"
+import { SOL } from "./legs.ts"
+import type { WalletEvent } from "./walletEvents.ts"
+
+/** `data` of `/wallets/{wallet}/balances`, as far as it is compared. */
+export interface ServiceBalances {
+  readonly sol: { readonly lamports: string; readonly wrappedLamports: string }
+  readonly tokens: ReadonlyArray<{ readonly mint: string; readonly amount: string }>
+}
+
+/** `data` of `/wallets/{wallet}/funded-by`, as far as it is compared. */
+export interface ServiceFunding {
+  readonly transfer: { readonly mint: string; readonly amount: string } | null
+}
+
+interface Compared {
+  readonly figures: number
+  readonly differences: ReadonlyArray<WalletDifference>
+}
+
+/** SOL of a wallet's own account in lamports, as the node has it now. */
+export const lamportsAt = async (rpc: string, wallet: string): Promise<bigint> => {
+  const { value } = (await call(rpc, "getBalance", [wallet])) as { readonly value: number }
+  return BigInt(value)
+}
+
+/** Compares the units of every token and the SOL. */
+export const compareBalances = (
+  wallet: string,
+  { sol, tokens }: ServiceBalances,
+  listed: ReadonlyArray<ListedAccount>,
+  lamports: bigint
+): Compared => {
+  const units = new Map<string, bigint>()
+  listed.forEach((each) => units.set(each.mint, (units.get(each.mint) ?? 0n) + each.units))
+  const given = new Map(tokens.map(({ amount, mint }) => [mint, amount]))
+  const mints = new Set([...given.keys(), ...Array.from(units.keys()).filter((mint) => mint !== SOL)])
+  const figures = [
+    { mint: null, field: "lamports", service: sol.lamports, recomputed: String(lamports) },
+    { mint: SOL, field: "wrapped lamports", service: sol.wrappedLamports, recomputed: String(units.get(SOL) ?? 0n) },
+    ...Array.from(mints, (mint) => ({
+      mint,
+      field: "balance",
+      service: given.get(mint) ?? "0",
+      recomputed: String(units.get(mint) ?? 0n)
+    }))
+  ]
+  return {
+    figures: figures.length,
+    differences: figures
+      .filter(({ recomputed, service }) => recomputed !== service)
+      .map((figure) => ({ wallet, ...figure }))
+  }
+}
+
+/** The first transfer has to be a change of the wallet's balance without a trade in the blocks. */
+export const compareFunding = (
+  wallet: string,
+  events: ReadonlyArray<WalletEvent>,
+  { transfer }: ServiceFunding
+): Compared => {
+  if (transfer === null) {
+    return { figures: 0, differences: [] }
+  }
+  const isFound = events.some(
+    ({ after, before, mint, trades }) =>
+      trades.length === 0 && mint === transfer.mint && String(after - before) === transfer.amount
+  )
+  const difference = {
+    wallet,
+    mint: transfer.mint,
+    field: "first transfer",
+    service: transfer.amount,
+    recomputed: null
+  }
+  return { figures: 1, differences: isFound ? [] : [difference] }
+}

@@ -1,0 +1,51 @@
+/** Reads what wallets hold from the node. */
+import { Cache, Clock, Duration, Effect, Exit, Schema, Semaphore } from "effect"
+import { BALANCE_LENGTH, TOKEN_PROGRAMS, TokenAccounts, unitsByMint } from "../chain/rpc/TokenAccounts.ts"
+import { ChainUnavailable } from "../chain/ChainUnavailable.ts"
+import type { Address, Mint } from "../domain/Address.ts"
+import { within } from "../storage/deadline.ts"
+import type { HeldUnits } from "./walletBalances.ts"
+
+const DEADLINE = Duration.millis(1500)
+/** Wallets whose accounts are kept, and for how long. Callers that read one wallet together share one read. */
+const MOST_KEPT = 100
+const KEPT_FOR = Duration.seconds(5)
+const CONCURRENT_WALLETS = 4
+
+class DeadlinePassed extends Schema.TaggedError<DeadlinePassed>()("DeadlinePassed", {}) {}
+
+/** Reads the accounts of a wallet under both token programs and its SOL, within 1.5 seconds. At most four wallets at a time. */
+export const makeUnits = Effect.gen(function* () {
+  const node = yield* TokenAccounts
+
+  const ofProgram = Effect.fnUntraced(function* (owner: Address, program: Address) {
+    const { accounts, slot } = yield* node.ofOwner({ owner, program, length: BALANCE_LENGTH })
+    const units = unitsByMint(owner, accounts)
+    return units === null
+      ? yield* new ChainUnavailable({ reason: "invalid", detail: "token accounts of another owner" })
+      : { slot, units }
+  })
+
+  const read = Effect.fnUntraced(function* (wallet: Address): Effect.fn.Return<HeldUnits, ChainUnavailable> {
+    const [programs, own] = yield* Effect.all(
+      [Effect.forEach(TOKEN_PROGRAMS, (program) => ofProgram(wallet, program)), node.lamportsOf(wallet)],
+      { concurrency: 2 }
+    )
+    return {
+      lamports: own.lamports,
+      units: new Map<Mint, bigint>(programs.flatMap(({ units }) => Array.from(units))),
+      slot: Math.min(own.slot, ...programs.map(({ slot }) => slot)),
+      atMs: yield* Clock.currentTimeMillis
+    }
+  })
+
+  const turns = yield* Semaphore.make(CONCURRENT_WALLETS)
+  const kept = yield* Cache.makeWith(
+    (wallet: Address) =>
+      turns
+        .withPermits(1)(read(wallet))
+        .pipe(within(DEADLINE, () => new DeadlinePassed())),
+    { capacity: MOST_KEPT, timeToLive: (exit) => (Exit.isSuccess(exit) ? KEPT_FOR : Duration.zero) }
+  )
+  return (wallet: Address) => Cache.get(kept, wallet)
+})

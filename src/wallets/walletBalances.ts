@@ -1,0 +1,99 @@
+/** What a wallet holds by its accounts on the chain, valued at the marks. Pure. */
+import type { WalletBalances } from "../api/schemas/WalletBalances.ts"
+import { type Address, type Mint, SOL } from "../domain/Address.ts"
+import { COMPLETE, type Coverage, incomplete, type Status } from "../domain/Scalar.ts"
+import { isDollar } from "../domain/stables.ts"
+import type { Mark } from "./marks.ts"
+import { sumOf, usdText, usdTextOrNull, valueOf } from "./pnl.ts"
+import { markText } from "./walletPositions.ts"
+
+/** The accounts of a wallet as the node gave them. The reads may be of different slots. */
+export interface HeldUnits {
+  readonly lamports: bigint
+  /** Units by mint over all token accounts. */
+  readonly units: ReadonlyMap<Mint, bigint>
+  /** The lowest slot of the reads. */
+  readonly slot: number
+  readonly atMs: number
+}
+
+/** Balances, and how well their values are known. The balances themselves are whole. */
+export interface BalancesFound {
+  readonly data: WalletBalances
+  readonly slot: number
+  readonly observedAtMs: number
+  readonly status: Status
+  readonly coverage: Coverage
+}
+
+/** Looks up what values a mint. */
+export interface BalanceMarks {
+  readonly markOf: (mint: Mint) => Mark | null
+  readonly decimalsOf: (mint: Mint) => number | null
+}
+
+/** The most tokens that are valued. The others have no known value. */
+export const MOST_MARKED = 1000
+
+const SOL_DECIMALS = 9
+
+const marked = (units: bigint, mark: Mark | null, decimals: number | null) => {
+  const nanos = valueOf(units, mark?.price ?? null)
+  const body = {
+    markUsd: markText(mark?.price ?? null, decimals),
+    markMethod: mark?.method ?? null,
+    markAtMs: mark?.atMs ?? null,
+    valueUsd: usdTextOrNull(nanos)
+  }
+  return { nanos, body }
+}
+
+/** Greater values first, unknown ones last, equal ones by mint. */
+const byValue = (
+  a: { readonly mint: Mint; readonly nanos: bigint | null },
+  b: { readonly mint: Mint; readonly nanos: bigint | null }
+): number => {
+  const [x, y] = [a.nanos ?? -1n, b.nanos ?? -1n]
+  return x === y ? (a.mint < b.mint ? -1 : 1) : x > y ? -1 : 1
+}
+
+/** The balances of a wallet, with the `limit` most valuable tokens. */
+export const balancesOf = (
+  wallet: Address,
+  { atMs, lamports, slot, units }: HeldUnits,
+  { decimalsOf, markOf }: BalanceMarks,
+  limit: number
+): BalancesFound => {
+  const wrappedLamports = units.get(SOL) ?? 0n
+  const sol = marked(lamports + wrappedLamports, markOf(SOL), SOL_DECIMALS)
+  const held = Array.from(units).filter(([mint, amount]) => mint !== SOL && amount > 0n)
+  const tokens = held
+    .map(([mint, amount], place) => {
+      const decimals = decimalsOf(mint)
+      const { body, nanos } = marked(amount, place < MOST_MARKED ? markOf(mint) : null, decimals)
+      return { mint, nanos, row: { mint, decimals, amount, isDollar: isDollar(mint), ...body } }
+    })
+    .toSorted(byValue)
+  const all = [sol.nanos, ...tokens.map(({ nanos }) => nanos)]
+  const unvalued = all.filter((nanos) => nanos === null).length
+  return {
+    data: {
+      wallet,
+      sol: { lamports, wrappedLamports, ...sol.body },
+      tokens: tokens.slice(0, limit).map(({ row }) => row),
+      truncated: tokens.length > limit,
+      sums: {
+        tokens: tokens.length,
+        unvalued,
+        solUsd: usdTextOrNull(sol.nanos),
+        dollarsUsd: usdTextOrNull(sumOf(tokens.flatMap(({ nanos, row }) => (row.isDollar ? [nanos] : [])))),
+        valueUsd: usdTextOrNull(sumOf(all)),
+        knownValueUsd: usdText(all.reduce<bigint>((sum, nanos) => sum + (nanos ?? 0n), 0n))
+      }
+    },
+    slot,
+    observedAtMs: atMs,
+    status: unvalued > 0 ? "partial" : "known",
+    coverage: unvalued > 0 ? incomplete("mark_unknown") : COMPLETE
+  }
+}
