@@ -270,5 +270,5 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
   .middleware(Authorization)
   .annotate(
     OpenApi.Description,
-    "Identity and observed profit of wallets, from data of this service. Nothing is loaded unless a backfill is requested."
+    "Identity and observed profit of wallets, from data of this service. Only balances are read from the node; nothing else is loaded unless a backfill is requested."
   ) {}

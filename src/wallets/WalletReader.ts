@@ -45,8 +45,8 @@ const MOST_KEPT = 16
 const KEPT_FOR = Duration.minutes(1)
 
 /**
- * Identities and profits of wallets, from data already held. Reading does not start to track a wallet, and loads
- * nothing unless a backfill is requested.
+ * Identities and profits of wallets, from data already held. Reading does not start to track a wallet. Only balances are
+ * read from the node; nothing else is loaded unless a backfill is requested.
  */
 export class WalletReader extends Context.Service<
   WalletReader,

@@ -23,7 +23,7 @@ const decode = decodeAnswer(
   })
 )
 
-/** Lamports of one account are exact as a JSON number: all SOL together are more than 2^53 lamports, but no account has so many. */
+/** JSON numbers are exact up to 2^53 - 1, about 9 million SOL. A greater balance fails as invalid instead of being rounded. */
 const decodeBalance = decodeAnswer(
   "getBalance",
   Schema.Struct({ context: Schema.Struct({ slot: Schema.Int }), value: Schema.Int })
