@@ -12,7 +12,7 @@ const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY 
   [--identities FILE] [--json]
 
 Reads every block that the node of a simulated chain has over JSON-RPC, rebuilds holdings, lots, cost and profit of the N
-busiest wallets (200) from the balances of each token account and transfers, and compares each figure with /wallets/{wallet}/positions, /pnl/history, /trades, /performance, /balances and /funded-by,
+busiest wallets (200) from the balances of each token account and transfers, and compares each figure with /wallets/{wallet}/positions, /pnl/history, /trades, /performance, /lots, /balances and /funded-by,
 and each holding with the balances of the chain. The node has to have every block that the service has
 (SIMULATOR_BLOCKS_KEPT), and 200 wallets trade only with SIMULATOR_RETAIL_WALLETS=200. A wallet that trades meanwhile is compared again after the next blocks, at most 30 rounds. Exits with 1 when
 a figure differs, and prints each that does. --identities names the file that the service reads as IDENTITIES_FILE, a JSON array

@@ -23,7 +23,13 @@ import { LIMITS } from "../src/market/memory/TraderViews.ts"
 import { MAX_SUBSCRIPTIONS } from "../src/api/schemas/MarketFrame.ts"
 import { callsOf, ticketPolicy } from "../src/live/tickets.ts"
 import { MOST_MESSAGES } from "../src/live/market/MarketHub.ts"
-import { BalancesQuery, PositionsQuery, WalletTradesQuery, WalletTransfersQuery } from "../src/api/Wallets.ts"
+import {
+  BalancesQuery,
+  LotsQuery,
+  PositionsQuery,
+  WalletTradesQuery,
+  WalletTransfersQuery
+} from "../src/api/Wallets.ts"
 import { MOST_RANGES, MOST_SCREENED_ROWS, MOST_SHOWN } from "../src/api/Screen.ts"
 import { MOST_ROWS } from "../src/market/reads/movement.ts"
 import { MOST_EXAMINED } from "../src/market/reads/screenView.ts"
@@ -123,6 +129,8 @@ describe("docs/limits.md", () => {
     assertBounds(WalletTradesQuery, "limit", leastRows, mostRowsOfWallet)
     assertBounds(WalletTransfersQuery, "limit", leastRows, mostRowsOfWallet)
     assert.strictEqual(held, shareOfBatch(1).events)
+    const [leastLots = 0, mostLots = 0] = numbersIn(rows.get("lots of a wallet"))
+    assertBounds(LotsQuery, "limit", leastLots, mostLots)
     const [leastTokens = 0, mostTokens = 0, valued] = numbersIn(rows.get("balances of a wallet"))
     assertBounds(BalancesQuery, "limit", leastTokens, mostTokens)
     assert.strictEqual(valued, MOST_MARKED)
@@ -180,6 +188,7 @@ describe("docs/limits.md", () => {
       "several quotes",
       "trades and transfers of a wallet",
       "positions of a wallet",
+      "lots of a wallet",
       "balances of a wallet",
       "quote of an exact output",
       "exit check",

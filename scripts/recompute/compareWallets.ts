@@ -87,7 +87,7 @@ const isEqual = ({ isRounded = false, recomputed, service }: Figure): boolean =>
   service === recomputed || (isRounded && isClose(service, recomputed))
 
 /** Nano-dollars of a decimal text with at most nine digits behind the point. */
-const nanosOf = (text: string): bigint => {
+export const nanosOf = (text: string): bigint => {
   const [whole = "0", fraction = ""] = text.replace("-", "").split(".")
   const nanos = BigInt(whole) * NANOS + BigInt(fraction.padEnd(9, "0"))
   return text.startsWith("-") ? -nanos : nanos

@@ -1,5 +1,6 @@
-/** Compares what a wallet holds and the first transfer to it with the chain. */
-import type { WalletDifference } from "./compareWallets.ts"
+/** Compares what a wallet holds, the first transfer to it and what its sales took with the chain. */
+import type { Book } from "./book.ts"
+import { nanosOf, usd, type WalletDifference } from "./compareWallets.ts"
 import { call } from "./chain.ts"
 import type { ListedAccount } from "./heldAccounts.ts"
 import { SOL } from "./legs.ts"
@@ -77,4 +78,30 @@ export const compareFunding = (
     recomputed: null
   }
   return { figures: 1, differences: isFound ? [] : [difference] }
+}
+
+/** A row of `/wallets/{wallet}/lots` by average cost, as far as it is compared. */
+export interface ServiceLot {
+  readonly mint: string
+  readonly gainUsd: string | null
+}
+
+/** The known gains of the sold lots of each mint, by average cost, have to be the known realized profit of its position. */
+export const compareLots = (wallet: string, book: Book, rows: ReadonlyArray<ServiceLot>): Compared => {
+  const gains = new Map<string, bigint>()
+  for (const { gainUsd, mint } of rows) {
+    gains.set(mint, (gains.get(mint) ?? 0n) + (gainUsd === null ? 0n : nanosOf(gainUsd)))
+  }
+  const mints = new Set([...gains.keys(), ...book.keys()])
+  const figures = Array.from(mints, (mint) => ({
+    wallet,
+    mint,
+    field: "gain of the sold lots",
+    service: usd(gains.get(mint) ?? 0n),
+    recomputed: usd(book.get(mint)?.knownRealized ?? 0n)
+  }))
+  return {
+    figures: figures.length,
+    differences: figures.filter(({ recomputed, service }) => recomputed !== service)
+  }
 }

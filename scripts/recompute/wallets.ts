@@ -13,7 +13,14 @@ import { legsOf, readTransaction } from "./legs.ts"
 import { solSwapsOf } from "./record.ts"
 import { makeSolPrice } from "./solPrice.ts"
 import { eventsOf, type WalletEvent } from "./walletEvents.ts"
-import { compareBalances, compareFunding, type ServiceBalances, type ServiceFunding } from "./walletHoldings.ts"
+import {
+  compareBalances,
+  compareFunding,
+  compareLots,
+  type ServiceBalances,
+  type ServiceFunding,
+  type ServiceLot
+} from "./walletHoldings.ts"
 import { compareResults, compareTrades, type ServiceResults, type ServiceTrade } from "./walletRows.ts"
 
 /**
@@ -150,6 +157,7 @@ export const checkWallet = async (
   const rows = (await readPages(read, `/api/v1/wallets/${wallet}/trades?limit=200`)) as ReadonlyArray<ServiceTrade>
   const balances = (await read(`/api/v1/wallets/${wallet}/balances?limit=500`)).data as ServiceBalances
   const funding = (await read(`/api/v1/wallets/${wallet}/funded-by`)).data as ServiceFunding
+  const sold = (await readPages(read, `/api/v1/wallets/${wallet}/lots?limit=200`)) as ReadonlyArray<ServiceLot>
   const byCost = await readPages(
     read,
     `/api/v1/wallets/${wallet}/positions?sort=cost&limit=10`,
@@ -161,6 +169,7 @@ export const checkWallet = async (
   const compared = compareWallet(wallet, book, positions, history)
   const trades = compareTrades(wallet, reading.events.get(wallet) ?? [], rows)
   const results = compareResults(wallet, book, performance.results)
+  const lots = compareLots(wallet, book, sold)
   const held = compareBalances(wallet, balances, listed, await lamportsOf(wallet))
   const funded = compareFunding(wallet, reading.events.get(wallet) ?? [], funding)
   const order = compareOrder(wallet, book, byCost as ServicePositions["positions"])
@@ -183,6 +192,7 @@ export const checkWallet = async (
       ...results.differences,
       ...order.differences,
       ...held.differences,
+      ...lots.differences,
       ...funded.differences,
       ...chain.filter(({ recomputed, service }) => service !== recomputed)
     ]

@@ -17,6 +17,7 @@ import {
 import { knowledgeOf, metaOf, wallet } from "./schemas/fields.ts"
 import { TradeSide } from "./schemas/TokenTrade.ts"
 import { WalletBalances, WalletFunding } from "./schemas/WalletBalances.ts"
+import { LotMethod, LotSums, WalletLot } from "./schemas/WalletLots.ts"
 import { WalletTrade, WalletTransfer } from "./schemas/WalletTrades.ts"
 import { isOrdered } from "./Trades.ts"
 import { WalletPerformance } from "./schemas/WalletPerformance.ts"
@@ -122,6 +123,14 @@ export const WalletTransfersQuery = Schema.Struct({
   ...pageParameters(200, defaultRows)
 }).check(isOrdered)
 
+export const LotsQuery = Schema.Struct({
+  method: optional(LotMethod, "How a sale chooses its lots; `average` by default, as positions count."),
+  state: optional(Schema.Literals(["sold", "open"]), "`sold`, the default: what sales took. `open`: what is left."),
+  ...rowFilters,
+  format: optional(FormatParameter, CSV),
+  ...pageParameters(200, defaultRows)
+}).check(isOrdered)
+
 const rowsMeta = <const Version extends string>(version: Version) =>
   Schema.Struct({
     ...metaOf(version),
@@ -144,6 +153,21 @@ export const WalletTransfersAnswer = pageOf(WalletTransfer, rowsMeta("public-wal
   description:
     "Transfers of one wallet, newest first. Of a mint they are recorded from the wallet's first trade in it on, so that the coverage is never complete."
 })
+
+export class WalletLotsAnswer extends Schema.Opaque<WalletLotsAnswer>()(
+  pageOf(
+    WalletLot,
+    Schema.Struct({
+      ...rowsMeta("public-wallet-lots-v1").fields,
+      method: LotMethod,
+      sums: field(LotSums, "Sums over all pages. The rows of the CSV give the same.")
+    }),
+    {
+      identifier: "WalletLotsAnswer",
+      description: "Lots of one wallet, the latest sale first. `from` and `to` are times of sales."
+    }
+  )
+) {}
 
 /** Default number of tokens of the balances. */
 export const defaultBalances = 100
@@ -244,6 +268,20 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
       .annotate(
         OpenApi.Description,
         "Read from the node at the newest confirmed slot and kept for five seconds. A value is null when its price is unknown, and then so is the sum; `knownValueUsd` counts the rest."
+      ),
+    HttpApiEndpoint.get("lots", "/api/v1/wallets/:wallet/lots", {
+      params: walletParams,
+      query: LotsQuery,
+      success: [WalletLotsAnswer, CsvText],
+      error: [InvalidCursor, RateLimited, DataUnavailable]
+    })
+      .annotate(
+        OpenApi.Summary,
+        "What each sale of a wallet took, by average, FIFO, LIFO or HIFO; counts as a wallet-batch read of its caller"
+      )
+      .annotate(
+        OpenApi.Description,
+        "From the swaps in the record. A page begins after as many rows as the pages before it had: rows of a sale that comes meanwhile move it. Not tax advice."
       ),
     HttpApiEndpoint.get("fundedBy", "/api/v1/wallets/:wallet/funded-by", {
       params: walletParams,

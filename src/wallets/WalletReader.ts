@@ -1,6 +1,7 @@
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { Rational } from "../domain/rational.ts"
+import { COMPLETE, incomplete } from "../domain/Scalar.ts"
 import type { WalletPerformance } from "../api/schemas/WalletPerformance.ts"
 import type { WalletTrade, WalletTransfer } from "../api/schemas/WalletTrades.ts"
 import type { WalletPnlHistory, WalletPositions } from "../api/schemas/WalletPositions.ts"
@@ -14,7 +15,7 @@ import { IdentityStore } from "./IdentityStore.ts"
 import type { WalletAccounts } from "./WalletAccounts.ts"
 import { isOpen, type Position } from "./ledger.ts"
 import { lastTradeMark, type Mark, marksAt } from "./marks.ts"
-import { backfillBody } from "./joinHistory.ts"
+import { backfillBody, historyReason } from "./joinHistory.ts"
 import type { TokenAccounts } from "../chain/rpc/TokenAccounts.ts"
 import type { LedgerReader } from "./LedgerReader.ts"
 import type { WalletIndex } from "./WalletIndex.ts"
@@ -24,6 +25,7 @@ import { dailyPnl, type HistoryRequest, unitPrice } from "./pnlHistory.ts"
 import { walletResults } from "./walletResults.ts"
 import { type PositionsPage, positionsPage, type PositionsRequest } from "./positionPages.ts"
 import { balancesOf, type BalancesFound } from "./walletBalances.ts"
+import { lotsPage, type LotsPage, type LotsRequest } from "./walletLots.ts"
 import { makeUnits } from "./readUnits.ts"
 import { walletPosition } from "./walletPositions.ts"
 import {
@@ -43,6 +45,9 @@ const DAYS_OF_DRAWDOWN = 365
 /** Wallets whose rows are kept for the next page: at most 16, each with at most 4 MiB. */
 const MOST_KEPT = 16
 const KEPT_FOR = Duration.minutes(1)
+
+/** A page of lots, and how well the wallet is known. */
+export type LotsFound = LotsPage & Omit<WalletRowsPage<never>, "next" | "rows">
 
 /**
  * Identities and profits of wallets, from data already held. Reading does not start to track a wallet. Only balances are
@@ -76,6 +81,8 @@ export class WalletReader extends Context.Service<
     ): Effect.Effect<WalletRowsPage<WalletTransfer>, WalletsUnavailable>
     /** What a wallet holds by the node, with the `limit` most valuable tokens. Same deadline and failure. */
     balancesOf(wallet: Address, limit: number): Effect.Effect<BalancesFound, WalletsUnavailable>
+    /** A page of the lots of a wallet by a method, from its observed swaps. Same deadline and failure. */
+    lotsOf(wallet: Address, request: LotsRequest): Effect.Effect<LotsFound, WalletsUnavailable>
     /** The first transfer to a wallet that is held. Same deadline and failure. */
     fundingOf(wallet: Address): Effect.Effect<FundingFound, WalletsUnavailable>
     /** Profit of a wallet on each of the last `days` UTC days, by its held trades. Same deadline and failure. */
@@ -213,7 +220,21 @@ const make = Effect.gen(function* () {
     return firstTransfer(wallet, yield* Cache.refresh(kept, wallet))
   })
 
+  const lotsOf = Effect.fn("WalletReader.lotsOf")(function* (wallet: Address, request: LotsRequest) {
+    const { holdings, state } = yield* stateOf(wallet, {})
+    const { accounts, backfill, events, history } = holdings
+    const reason = history === null ? "not_captured" : historyReason(backfill, history)
+    return {
+      ...lotsPage(events, accounts.isUnread, request),
+      coveredFromMs: history?.coveredFromMs ?? null,
+      observedAtMs: history?.coveredUntilMs ?? null,
+      status: state.status === UNAVAILABLE ? UNAVAILABLE : reason === null ? ("known" as const) : PARTIAL,
+      coverage: reason === null ? COMPLETE : incomplete(reason)
+    }
+  })
+
   return WalletReader.of({
+    lotsOf,
     balancesOf: balancesOfWallet,
     fundingOf,
     rowsOf,

@@ -119,10 +119,12 @@ export const costOf = ({ held, lots }: Position): bigint | null =>
   held === null || unknownUnits(lots) > 0n ? null : lots.costNanos
 
 /** Cost of a purchase with its front-end fee; null when either is unknown. */
-const spent = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null => plus(volumeUsdNanos, feeUsdNanos)
+export const spent = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null =>
+  plus(volumeUsdNanos, feeUsdNanos)
 
 /** Proceeds of a sale less its front-end fee; null when either is unknown. */
-const earned = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null => minus(volumeUsdNanos, feeUsdNanos)
+export const earned = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null =>
+  minus(volumeUsdNanos, feeUsdNanos)
 
 /** A position that is changed in place, once for each event. */
 export type Draft = { -readonly [K in keyof Position]: Position[K] }
@@ -207,7 +209,7 @@ const send = (draft: Draft, amount: bigint): Lots => {
 }
 
 /** Purchases before sales, otherwise in the given order. */
-const buysFirst = (trades: ReadonlyArray<WalletTrade>): ReadonlyArray<WalletTrade> =>
+export const buysFirst = (trades: ReadonlyArray<WalletTrade>): ReadonlyArray<WalletTrade> =>
   trades.length < 2
     ? trades
     : [...trades.filter(({ side }) => side === "buy"), ...trades.filter(({ side }) => side === "sell")]
@@ -217,7 +219,7 @@ const spanOf = ({ firstAtMs, held }: Position, balance: MintEvent["balance"]): H
   balance !== "unchanged" ? balance : firstAtMs === null || held === null ? null : { before: held, after: held }
 
 /** Units of the balance that the trades do not explain: received when positive, sent when negative. */
-const otherUnits = ({ after, before }: HeldSpan, trades: ReadonlyArray<WalletTrade>): bigint =>
+export const otherUnits = ({ after, before }: HeldSpan, trades: ReadonlyArray<WalletTrade>): bigint =>
   trades.reduce((rest, { amount, side }) => rest + (side === "buy" ? -amount : amount), after - before)
 
 /** Units that an event received without a trade, or sent when negative; zero without a balance. */

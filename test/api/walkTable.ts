@@ -98,6 +98,7 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
     query: { sort: "value", minValueUsd: "0.01", limit: "2" }
   }),
   "wallets.balances": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "2" } }),
+  "wallets.lots": ({ trader }) => ({ params: { wallet: trader }, query: { method: "fifo", limit: "2" } }),
   "wallets.fundedBy": ({ trader }) => ({ params: { wallet: trader } }),
   "wallets.performance": ({ trader }) => ({ params: { wallet: trader } }),
   "wallets.trades": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "2" } }),

@@ -148,6 +148,7 @@ const noAlerts = Layer.merge(MemoryAlerts.layer, noEvaluator)
 const noWallets = Layer.succeed(WalletReader, {
   balancesOf: () => Effect.die("this test has no wallets"),
   fundingOf: () => Effect.die("this test has no wallets"),
+  lotsOf: () => Effect.die("this test has no wallets"),
   performanceOf: () => Effect.die("this test has no wallets"),
   tradesOf: () => Effect.die("this test has no wallets"),
   transfersOf: () => Effect.die("this test has no wallets"),

@@ -10,6 +10,7 @@ import {
   defaultDays,
   defaultPositions,
   defaultRows,
+  type LotsQuery,
   type PnlHistoryQuery,
   type PositionsQuery,
   WalletBalancesAnswer,
@@ -22,6 +23,7 @@ import {
   type WalletTradesQuery,
   type WalletTransfersQuery
 } from "../../api/Wallets.ts"
+import type { WalletLot } from "../../api/schemas/WalletLots.ts"
 import type { WalletTrade, WalletTransfer } from "../../api/schemas/WalletTrades.ts"
 import type { Address } from "../../domain/Address.ts"
 import { fractionOf } from "../../domain/rational.ts"
@@ -29,10 +31,10 @@ import { WalletReader } from "../../wallets/WalletReader.ts"
 import { shareOfBatch } from "../../wallets/walletShare.ts"
 import { rawHeader } from "../middleware/rawHeader.ts"
 import { storeUnavailable } from "../problems.ts"
-import { csvResponse, csvText, prefersCsv, unpaged } from "./csv.ts"
+import { csvResponse, csvText, digitsOf, prefersCsv, unpaged } from "./csv.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, sealedBy, startOf } from "./paging.ts"
-import { keyOfPlace, positionPlaceOfKey, walletPlaceOfKey } from "./tradeRequests.ts"
+import { keyOfPlace, offsetOfKey, positionPlaceOfKey, walletPlaceOfKey } from "./tradeRequests.ts"
 import { enterBatch } from "./walletBatch.ts"
 
 const unavailable = storeUnavailable("Wallets cannot be read", "Wallets are unavailable: try again.")
@@ -45,6 +47,7 @@ interface OfRequest extends OfWallet {
   readonly request: HttpServerRequest.HttpServerRequest
 }
 type TradesRequest = OfRequest & { readonly query: typeof WalletTradesQuery.Type }
+type LotsInput = OfRequest & { readonly query: typeof LotsQuery.Type }
 type TransfersRequest = OfRequest & { readonly query: typeof WalletTransfersQuery.Type }
 type BalancesRequest = OfWallet & { readonly query: typeof BalancesQuery.Type }
 type PnlHistoryRequest = OfWallet & { readonly query: typeof PnlHistoryQuery.Type }
@@ -61,6 +64,12 @@ const transferFilter = ({ direction, ...rest }: typeof WalletTransfersQuery.Type
   const side = direction === undefined ? null : direction === "in" ? ("buy" as const) : ("sell" as const)
   return { ...rowFilter(rest), side }
 }
+
+const lotFilter = ({ method = "average", state = "sold", ...rest }: typeof LotsQuery.Type) => ({
+  ...rowFilter(rest),
+  method,
+  state
+})
 
 const isCsv = (
   { format }: { readonly format?: "csv" | "json" | undefined },
@@ -102,6 +111,28 @@ const tradeCells = ({ frontEndFee, legs: { quote, token }, ...row }: WalletTrade
 })
 
 const TRANSFER_COLUMNS = ["signature", "slot", "index", "timeMs", "direction", "mint", "amount", "decimals"] as const
+
+const LOT_COLUMNS = [
+  "mint",
+  "decimals",
+  "units",
+  "origin",
+  "acquiredAtMs",
+  "acquiredSignature",
+  "soldAtMs",
+  "soldSignature",
+  "costUsd",
+  "proceedsUsd",
+  "gainUsd"
+] as const
+
+const lotCells = (row: WalletLot) => ({
+  ...row,
+  units: row.units.toString(),
+  costUsd: digitsOf(row.costUsd),
+  proceedsUsd: digitsOf(row.proceedsUsd),
+  gainUsd: digitsOf(row.gainUsd)
+})
 
 const transferCells = (row: WalletTransfer) => ({ ...row, amount: row.amount.toString() })
 
@@ -215,6 +246,42 @@ export const layer = HttpApiBuilder.group(
       return WalletFundingAnswer.make({ data, meta: yield* metaWith(meta) })
     }, Effect.scoped)
 
-    return handlers.handleAll({ balances, fundedBy, summary, positions, pnlHistory, performance, trades, transfers })
+    const lotsPage = Effect.fnUntraced(function* (wallet: Address, query: typeof LotsQuery.Type) {
+      const { cursor, limit = defaultRows } = query
+      const filter = lotFilter(query)
+      const sealed = sealedBy("wallets.lots", { wallet, ...filter }, limit)
+      const offset = (yield* startOf(cursor, sealed, offsetOfKey)) ?? 0
+      yield* enterBatch(batch)
+      const found = yield* Effect.catch(reader.lotsOf(wallet, { ...filter, offset, limit }), unavailable)
+      const { next, rows: data, ...knowledge } = found
+      const { method } = filter
+      const meta = { methodVersion: "public-wallet-lots-v1", chain: "solana", wallet, method, ...knowledge } as const
+      const nextCursor = yield* nextOf(next === null ? null : [String(next)], sealed)
+      return { data, nextCursor, meta: yield* metaWith(meta) }
+    }, Effect.scoped)
+
+    const lotsText = Effect.fnUntraced(function* (wallet: Address, query: typeof LotsQuery.Type) {
+      yield* unpaged(query)
+      yield* enterBatch(batch)
+      const request = { ...lotFilter(query), offset: 0, limit: Number.MAX_SAFE_INTEGER }
+      const { rows } = yield* Effect.catch(reader.lotsOf(wallet, request), unavailable)
+      return csvResponse(csvText(LOT_COLUMNS, rows.map(lotCells)), `lots-${request.method}-${wallet}`)
+    }, Effect.scoped)
+
+    const lots = Effect.fnUntraced(function* ({ params: { wallet }, query, request }: LotsInput) {
+      return yield* isCsv(query, request) ? lotsText(wallet, query) : lotsPage(wallet, query)
+    })
+
+    return handlers.handleAll({
+      lots,
+      balances,
+      fundedBy,
+      summary,
+      positions,
+      pnlHistory,
+      performance,
+      trades,
+      transfers
+    })
   })
 )

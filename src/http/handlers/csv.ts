@@ -8,8 +8,22 @@ import { invalid } from "../problems.ts"
 const FORMULA = /^[=+\-@\t\r]/u
 const QUOTED = /[",\r\n]/u
 
+/** Decimal text of a number that the service made itself. It keeps its sign in CSV. */
+export interface Digits {
+  readonly digits: string
+}
+
+/** What a cell may hold. */
+export type Cell = string | number | Digits | null
+
+/** Decimal text as a number in CSV; null stays null. */
+export const digitsOf = (text: string | null): Digits | null => (text === null ? null : { digits: text })
+
 /** One cell; empty for null. An apostrophe is put before text that a spreadsheet could read as a formula. */
-export const csvCell = (value: string | number | null): string => {
+export const csvCell = (value: Cell): string => {
+  if (typeof value === "object" && value !== null) {
+    return value.digits
+  }
   if (value === null || typeof value === "number") {
     return String(value ?? "")
   }
@@ -20,7 +34,7 @@ export const csvCell = (value: string | number | null): string => {
 /** The rows with a header line. Lines end with CRLF. */
 export const csvText = <Column extends string>(
   columns: ReadonlyArray<Column>,
-  rows: ReadonlyArray<{ readonly [_ in Column]: string | number | null }>
+  rows: ReadonlyArray<{ readonly [_ in Column]: Cell }>
 ): string =>
   [columns.join(","), ...rows.map((row) => columns.map((column) => csvCell(row[column])).join(","))]
     .map((line) => `${line}\r\n`)

@@ -58,3 +58,7 @@ export const positionPlaceOfKey = ([value = "", mint = "", ...more]: OrderKey): 
     ? null
     : { value: value === "" ? null : value, mint: address }
 }
+
+/** The number of rows before a page in a cursor's key; null when it is malformed. */
+export const offsetOfKey = ([offset = "", ...more]: OrderKey): number | null =>
+  more.length === 0 && WHOLE.test(offset) ? Number(offset) : null

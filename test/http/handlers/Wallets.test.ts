@@ -44,6 +44,7 @@ const readsNothing: WalletReader["Service"] = {
   positionsOf: () => Effect.die("a defect"),
   balancesOf: () => Effect.die("a defect"),
   fundingOf: () => Effect.die("a defect"),
+  lotsOf: () => Effect.die("a defect"),
   performanceOf: () => Effect.die("a defect"),
   tradesOf: () => Effect.die("a defect"),
   transfersOf: () => Effect.die("a defect"),

@@ -1,0 +1,185 @@
+/** Sales of one mint matched with the lots that they take, by a method of choice. Exact: units and nano-dollars are integers. Pure. */
+import type { HeldSpan } from "../api/schemas/Trade.ts"
+import { beginsPosition, buysFirst, earned, type EventOfMint, otherUnits, spent, type WalletTrade } from "./ledger.ts"
+import { addLots, type Lots, NO_LOTS, takeLots, unitsOf } from "./lots.ts"
+
+/** `average` is the method of positions; the others take whole lots: the oldest, the newest, or the dearest for one unit first. */
+export type LotMethod = "average" | "fifo" | "lifo" | "hifo"
+
+/** How the units of a lot arrived. Only bought lots have a cost. */
+export type LotOrigin = "bought" | "inherited" | "received" | "unpriced"
+
+/** Units that arrived together. */
+export interface Lot {
+  readonly origin: LotOrigin
+  /** Null for units that were there before, and for the average of several purchases. */
+  readonly acquired: Pick<EventOfMint, "signature" | "timeMs"> | null
+  readonly units: bigint
+  /** Null when it is unknown. */
+  readonly costNanos: bigint | null
+}
+
+/** Units of one lot that one sale took. */
+export interface SoldLot extends Lot {
+  readonly sold: Pick<EventOfMint, "signature" | "timeMs">
+  /** The lot's share of the proceeds; null when they are unknown. */
+  readonly proceedsNanos: bigint | null
+}
+
+/** What was sold, and what is left. */
+export interface LotBook {
+  readonly sold: ReadonlyArray<SoldLot>
+  readonly open: ReadonlyArray<Lot>
+  /** True once units left in a transaction that was not seen: they may have been sold. */
+  readonly isBroken: boolean
+}
+
+interface Stock {
+  add: (lot: Lot) => void
+  /** Takes so many units, at most all. */
+  take: (units: bigint) => ReadonlyArray<Lot>
+  units: () => bigint
+  left: () => ReadonlyArray<Lot>
+}
+
+const KIND = { inherited: "inherited", received: "received", unpriced: "unpriced" } as const
+
+const lotsOf = (lots: Lots): ReadonlyArray<Lot> => [
+  ...(lots.known > 0n
+    ? [{ origin: "bought", acquired: null, units: lots.known, costNanos: lots.costNanos } as const]
+    : []),
+  ...(["inherited", "received", "unpriced"] as const).flatMap((kind) =>
+    lots[kind] > 0n ? [{ origin: KIND[kind], acquired: null, units: lots[kind], costNanos: null } as const] : []
+  )
+]
+
+/** All units together, taken in proportion, as positions count. */
+const averageStock = (): Stock => {
+  let lots: Lots = NO_LOTS
+  return {
+    add: ({ costNanos, origin, units }) => {
+      lots = addLots(lots, origin === "bought" ? { known: units, costNanos: costNanos ?? 0n } : { [origin]: units })
+    },
+    take: (units) => {
+      const { left, taken } = takeLots(lots, units)
+      lots = left
+      return lotsOf(taken)
+    },
+    units: () => unitsOf(lots),
+    left: () => lotsOf(lots)
+  }
+}
+
+/** The place of the lot that is taken next. Equal lots go in the order of their arrival. */
+const nextOf = (lots: ReadonlyArray<Lot>, method: Exclude<LotMethod, "average">): number => {
+  if (method !== "hifo") {
+    return method === "fifo" ? 0 : lots.length - 1
+  }
+  // Units of unknown cost come last: nobody can say that they were the dearest.
+  return lots.reduce((best, lot, place) => {
+    const known = lots[best]
+    return known !== undefined && isDearer(lot, known) ? place : best
+  }, 0)
+}
+
+const isDearer = (a: Lot, b: Lot): boolean =>
+  a.costNanos !== null && (b.costNanos === null || a.costNanos * b.units > b.costNanos * a.units)
+
+/** Lots one by one. A part of a lot takes its share of the cost, rounded down; the remainder stays. */
+const orderedStock = (method: Exclude<LotMethod, "average">): Stock => {
+  const lots: Array<Lot> = []
+  return {
+    add: (lot) => {
+      if (lot.units > 0n && lot.origin === "inherited") {
+        // They were there before everything that was seen.
+        lots.unshift(lot)
+      } else if (lot.units > 0n) {
+        lots.push(lot)
+      }
+    },
+    take: (units) => {
+      const taken: Array<Lot> = []
+      for (let rest = units; rest > 0n && lots.length > 0;) {
+        const place = nextOf(lots, method)
+        const [lot] = lots.splice(place, 1)
+        if (lot === undefined || lot.units <= rest) {
+          taken.push(...(lot === undefined ? [] : [lot]))
+          rest -= lot?.units ?? 0n
+          continue
+        }
+        const costNanos = lot.costNanos === null ? null : (lot.costNanos * rest) / lot.units
+        taken.push({ ...lot, units: rest, costNanos })
+        const left = lot.costNanos === null || costNanos === null ? null : lot.costNanos - costNanos
+        lots.splice(place, 0, { ...lot, units: lot.units - rest, costNanos: left })
+        rest = 0n
+      }
+      return taken
+    },
+    units: () => lots.reduce((sum, { units }) => sum + units, 0n),
+    left: () => lots
+  }
+}
+
+const without = (origin: LotOrigin, units: bigint, acquired: Lot["acquired"]): Lot => ({
+  origin,
+  acquired,
+  units,
+  costNanos: null
+})
+
+/** The events of one mint in the order of the chain, with what each sale took by the method. */
+export const lotBook = (events: ReadonlyArray<EventOfMint>, method: LotMethod): LotBook => {
+  const stock = method === "average" ? averageStock() : orderedStock(method)
+  const sold: Array<SoldLot> = []
+  let [isBroken, hasBegun, held]: [boolean, boolean, bigint | null] = [false, false, 0n]
+
+  const buy = (trade: WalletTrade, at: Pick<EventOfMint, "signature" | "timeMs">) => {
+    const costNanos = spent(trade)
+    stock.add({ origin: costNanos === null ? "unpriced" : "bought", acquired: at, units: trade.amount, costNanos })
+    held = held === null ? null : held + trade.amount
+  }
+  const sell = (trade: WalletTrade, at: Pick<EventOfMint, "signature" | "timeMs">) => {
+    const seen = stock.units()
+    // Units that were never seen to arrive were there before.
+    stock.add(without("inherited", trade.amount > seen ? trade.amount - seen : 0n, null))
+    held = held === null || trade.amount > seen ? null : held - trade.amount
+    const proceeds = earned(trade)
+    let [units, shared] = [0n, 0n]
+    for (const lot of stock.take(trade.amount)) {
+      units += lot.units
+      const upTo = proceeds === null ? 0n : (proceeds * units) / trade.amount
+      sold.push({ ...lot, sold: at, proceedsNanos: proceeds === null ? null : upTo - shared })
+      shared = upTo
+    }
+  }
+  for (const event of events) {
+    hasBegun ||= beginsPosition(event)
+    if (!hasBegun) {
+      continue
+    }
+    const at = { signature: event.signature, timeMs: event.timeMs }
+    const balance: HeldSpan | null =
+      event.balance === "unchanged" ? (held === null ? null : { before: held, after: held }) : event.balance
+    if (balance === null) {
+      event.trades.forEach((trade) => (trade.side === "buy" ? buy(trade, at) : sell(trade, at)))
+      continue
+    }
+    const seen = stock.units()
+    stock.add(without("inherited", balance.before > seen ? balance.before - seen : 0n, null))
+    if (balance.before < seen) {
+      stock.take(seen - balance.before)
+      isBroken = true
+    }
+    held = balance.before
+    const other = otherUnits(balance, event.trades)
+    if (other > 0n) {
+      const { arrived = NO_LOTS } = event
+      lotsOf(arrived).forEach((lot) => stock.add({ ...lot, acquired: at }))
+      stock.add(without("received", other - unitsOf(arrived), at))
+    }
+    buysFirst(event.trades).forEach((trade) => (trade.side === "buy" ? buy(trade, at) : sell(trade, at)))
+    stock.take(other < 0n ? -other : 0n)
+    held = balance.after
+  }
+  return { sold, open: stock.left(), isBroken }
+}
