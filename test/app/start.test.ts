@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import {
   copyFileSync,
   existsSync,
@@ -12,6 +12,7 @@ import {
   utimesSync,
   writeFileSync
 } from "node:fs"
+import { isBuiltin } from "node:module"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -43,6 +44,36 @@ it(
     }
   }
 )
+
+it("says what is missing on an older Node, and exits with 1", () => {
+  const older = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })`
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["--import", `data:text/javascript,${encodeURIComponent(older)}`, "scripts/start.mjs"],
+    { encoding: "utf8" }
+  )
+  assert.include(stderr, "Fathom needs Node 24.")
+  assert.strictEqual(status, 1)
+})
+
+it("builds pages and bundle from packages that an installation without development packages has", () => {
+  const { packages }: { readonly packages: Record<string, { readonly dev?: true }> } = JSON.parse(
+    readFileSync("package-lock.json", "utf8")
+  )
+  const sources = globSync(["src/web/**/*.{ts,tsx}", "scripts/{start,prepare,web,bundle}.mjs"])
+  const imported = sources.flatMap((path) =>
+    Array.from(
+      readFileSync(path, "utf8").matchAll(/(?:\bfrom |\bimport\(?\s*)"((?:@[\w-]+\/)?[\w-]+)(?:\/[^"]*)?"/gu),
+      ([, name = ""]) => name
+    )
+  )
+  const names = [...new Set([...imported, "preact"])].filter((name) => !isBuiltin(name))
+  assert.includeMembers(names, ["vite", "preact", "preact-iso", "lightweight-charts"])
+  assert.deepStrictEqual(
+    names.filter((name) => packages[`node_modules/${name}`] === undefined || packages[`node_modules/${name}`]?.dev),
+    []
+  )
+})
 
 it("starts from one bundle after npm ci, which it compiles", { timeout: 4 * PATIENCE_MS }, () => {
   const folder = mkdtempSync(join(tmpdir(), "fathom-cache-"))
