@@ -1,6 +1,6 @@
 /** Conversion of trades, balances and profits of tracked wallets into the types of the contract. */
 import type { LiveEvent, PnlBody, PnlSummaryBody } from "../../api/schemas/LiveFrame.ts"
-import type { Address, Mint } from "../../domain/Address.ts"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { uiNumber } from "../../domain/decimal.ts"
 import type { Rational } from "../../domain/rational.ts"
 import { type Coverage, type Decimal, incomplete } from "../../domain/Scalar.ts"
@@ -25,9 +25,12 @@ const SOL_DIGITS = 9
 /** Commitment of the blocks that trades come from. */
 export type TradeCommitment = TrackerTrade["commitment"]
 
-/** Supply times price as the nearest double; null when either is unknown. */
-const marketCap = (priceUsd: number | null, token: TokenState | null): number | null => {
-  const facts = token?._tag === "Token" ? token.facts : null
+/**
+ * Supply times price as the nearest double; null when either is unknown, as for SOL: the mint of wrapped SOL counts no
+ * lamports.
+ */
+const marketCap = ({ mint, priceUsd }: TapeTrade, token: TokenState | null): number | null => {
+  const facts = token?._tag === "Token" && mint !== SOL ? token.facts : null
   return priceUsd === null || facts === null ? null : priceUsd * uiNumber(facts.supply, facts.decimals)
 }
 
@@ -51,7 +54,7 @@ export const trackerTrade = (trade: TapeTrade, token: TokenState | null, commitm
     price_usd: trade.priceUsd,
     volume_usd: trade.volumeUsdNanos === null ? null : uiNumber(trade.volumeUsdNanos, USD_DIGITS),
     volume_sol: trade.lamports === null ? null : uiNumber(trade.lamports, SOL_DIGITS),
-    market_cap_usd: marketCap(trade.priceUsd, token),
+    market_cap_usd: marketCap(trade, token),
     amount: trade.amount,
     decimals: trade.decimals,
     ts: trade.timeMs,

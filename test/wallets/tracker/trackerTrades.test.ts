@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { trackerTrade } from "../../../src/wallets/tracker/trackerTrades.ts"
+import { SOL, USDC } from "../../../src/domain/Address.ts"
 import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
 import { trade } from "../../market/tape/tape.ts"
+import { minted } from "../../support/reads.ts"
 
 const feesOf = (given: Partial<TapeTrade>) => trackerTrade(trade(given), null, "confirmed").fees
 
@@ -32,5 +34,18 @@ describe("the fees of a tracked wallet's trade", () => {
       frontEndUsd: null,
       frontEndLamports: 3n
     })
+  })
+})
+
+const capOf = (mint: TapeTrade["mint"], supply: bigint) =>
+  trackerTrade(trade({ mint, priceUsd: 2 }), minted(supply, 6), "confirmed").market_cap_usd
+
+describe("the market cap of a tracked wallet's trade", () => {
+  it("is supply times price", () => {
+    assert.strictEqual(capOf(USDC, 5_000_000n), 10)
+  })
+
+  it("is null for SOL, whose mint counts no lamports", () => {
+    assert.isNull(capOf(SOL, 0n))
   })
 })
