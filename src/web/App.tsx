@@ -4,10 +4,11 @@ import { SessionProvider, useSession } from "./data/session.tsx"
 import { Footer } from "./frame/Footer.tsx"
 import { Header } from "./frame/Header.tsx"
 import { NotFound } from "./frame/NotFound.tsx"
-import { SignedOut } from "./frame/SignedOut.tsx"
 import { Loading } from "./parts/States.tsx"
 
 const Docs = lazy(() => import("./docs/Docs.tsx").then((page) => page.Docs))
+
+const SignedOut = lazy(() => import("./frame/SignedOut.tsx").then((page) => page.SignedOut))
 
 /** Pages for everybody. Each page is loaded when it is first opened. */
 const publicPages = [

@@ -3,7 +3,8 @@ import { Context, Effect, Layer } from "effect"
 import { existsSync } from "node:fs"
 import { type Browser, chromium } from "playwright-core"
 
-const path = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
+/** The browser's program, whether it exists or not. */
+export const path = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
 
 /** True with a browser: `describe.runIf(isAvailable)`. */
 export const isAvailable = existsSync(path)
@@ -14,7 +15,8 @@ if (!isAvailable) {
   )
 }
 
-const args = [
+/** Arguments that every browser of the tests starts with. */
+export const args = [
   "--headless",
   "--no-sandbox",
   "--disable-gpu",

@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { App, axeFaults, isAvailable } from "./app.ts"
+import { App, axeFaults, FERN, isAvailable, overflowOf } from "./app.ts"
 
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the app", (it) => {
@@ -53,6 +53,46 @@ describe.runIf(isAvailable)("in a browser", () => {
           }`)
           await page.getByRole("heading", { level: 1, name: "Reference" }).waitFor()
         })
+      })
+    )
+
+    it.effect("shows a visitor what this service says of itself now, and reads nothing that needs a key", () =>
+      Effect.gen(function* () {
+        const app = yield* App
+        const { complaints, page } = yield* app.visit("/status", { signedIn: false, width: 390 })
+        yield* Effect.promise(async () => {
+          const refused: Array<string> = []
+          page.on("response", (response) => {
+            if (response.status() === 401) {
+              refused.push(response.url())
+            }
+          })
+          await page.route("**/freshness", async (route) => {
+            const response = await route.fetch()
+            const { data, ...rest } = (await response.json()) as { data: ReadonlyArray<{ readonly source: string }> }
+            const named = data.map((each) => ({
+              ...each,
+              ...(each.source === "chain" && { slot: 123_456 }),
+              ...(each.source === "decoding" && {
+                decoding: [
+                  { dex: "raydium-cpmm", swaps: 1200, confirmedShare: 0.9996 },
+                  { dex: "pumpswap", swaps: 34, confirmedShare: null }
+                ]
+              })
+            }))
+            await route.fulfill({ response, json: { ...rest, data: named } })
+          })
+          await page.goto(`${app.url}/t/${FERN}`)
+          const look = page.getByRole("region", { name: "This service, right now" })
+          await look.getByText("123,456").waitFor()
+          await look.getByText("1,234").waitFor()
+          await look.getByRole("row", { name: "raydium-cpmm 1,200 99.9 %" }).waitFor()
+          await look.getByRole("row", { name: "pumpswap 34 –" }).waitFor()
+          await page.getByRole("link", { name: "Sign in to see this page" }).waitFor()
+          assert.strictEqual(await overflowOf(page), 0)
+          assert.deepStrictEqual(refused, [])
+        })
+        assert.deepStrictEqual(complaints, [])
       })
     )
 

@@ -86,8 +86,10 @@ const Marks = ({ onOpen, read }: { readonly read: Read<RiskAnswer>; readonly onO
       title={[...warnings.map(({ code }) => namesOf(code)), `${unknown} unknown`].join(", ")}
       onClick={onOpen}
     >
-      {words}
-      {unknown > 0 && <span class="soft">, {unknown} unknown</span>}
+      <span>
+        {words}
+        {unknown > 0 && <span class="soft">, {unknown} unknown</span>}
+      </span>
     </button>
   )
 }

@@ -1,0 +1,278 @@
+/**
+ * Takes a picture of every page of the app in every state:
+ * `npm run screens -- OUT [--pages market,token] [--states usual,failed] [--widths 1440,390] [--schemes light,dark] [--url URL --link LINK]`.
+ *
+ * Starts the service on a simulated market in a temporary folder, unless `--url` names one that runs; `--link` is then
+ * its sign-in link. The states are made in the browser, by holding or changing the answers of the service:
+ *
+ * - `usual`: as it is.
+ * - `loading`: no answer has come yet.
+ * - `empty`: an account without data; every list of the market is empty.
+ * - `late`: the answers are a minute old, because later reads are not answered.
+ * - `partial`: the service is still reading the market's history.
+ * - `failed`: every read is a 503.
+ * - `offline`: the page was read, then the network went away.
+ * - `out`: a visitor without a session.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { parseArgs } from "node:util"
+import { type Browser, chromium, type Page, type Route } from "playwright-core"
+import { args as browserArgs, path as browserPath } from "../test/support/browser.ts"
+import { numberOption } from "./options.ts"
+
+const READY_WITHIN_MS = 180_000
+const SETTLED_WITHIN_MS = 30_000
+/** Time for a page to notice that its reads fail or stay away. */
+const NOTICE_MS = 4000
+const LATE_MS = 90_000
+const HEIGHT = 900
+
+/** Reads of a page. Its own session is always answered, or the page would show nothing but that. */
+const READS = /\/(?:api\/v1\/|freshness|readyz|openapi\.json|asyncapi\.json|changelog)/u
+
+const states = ["usual", "loading", "empty", "late", "partial", "failed", "offline", "out"] as const
+type State = (typeof states)[number]
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    pages: { type: "string" },
+    states: { type: "string", default: states.join(",") },
+    widths: { type: "string", default: "1440,390" },
+    schemes: { type: "string", default: "light,dark" },
+    url: { type: "string" },
+    link: { type: "string" }
+  }
+})
+const [out] = positionals
+
+/** Ends the command with 2 and a message. */
+const refuse = (message: string): never => {
+  process.stderr.write(`${message}\n`)
+  process.exit(2)
+}
+
+/** The chosen names of a list. A name that is not in it ends the command. */
+const chosen = <Name extends string>(option: string, text: string | undefined, names: ReadonlyArray<Name>) => {
+  const asked = text?.split(",") ?? names
+  const found = names.filter((name) => asked.includes(name))
+  const unknown = asked.filter((name) => !names.some((known) => known === name))
+  return unknown.length > 0 ? refuse(`${option} knows ${names.join(", ")}, not ${unknown.join(", ")}`) : found
+}
+
+interface Running {
+  readonly url: string
+  /** Path that opens a session. */
+  readonly link: string
+  readonly mints: ReadonlyArray<string>
+}
+
+/** Starts the service in `folder`, and answers once it can be asked. */
+const startService = async (folder: string): Promise<Running & { readonly service: ChildProcess }> => {
+  const ready = join(folder, "ready.json")
+  const service = spawn(
+    process.execPath,
+    [join(import.meta.dirname, "start.mjs"), "--port", "0", "--data-dir", join(folder, "data"), "--ready-file", ready],
+    {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, PAGE_REQUESTS: "100000", DRAIN_QUIET: "0 millis" }
+    }
+  )
+  const limit = performance.now() + READY_WITHIN_MS
+  while (!existsSync(ready) && service.exitCode === null && performance.now() < limit) {
+    await sleep(200)
+  }
+  const { baseUrl, link, mints }: { baseUrl: string; link: string; mints: ReadonlyArray<string> } = JSON.parse(
+    readFileSync(ready, "utf8")
+  )
+  return { url: baseUrl, link, mints, service }
+}
+
+/** The cookie of a session that the link opens. */
+const cookieOf = async (url: string, link: string) => {
+  const response = await fetch(`${url}/app/session`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: url },
+    body: JSON.stringify({ token: link.split("#")[1] })
+  })
+  const [name = "", value = ""] = (response.headers.get("set-cookie") ?? "").split(";", 1)[0]?.split("=") ?? []
+  return value === "" ? refuse(`The sign-in link was refused: ${response.status}`) : { name, value, url }
+}
+
+/** A wallet that trades the token, for the page of a wallet. */
+const traderOf = async (url: string, mint: string, { name, value }: { name: string; value: string }) => {
+  const response = await fetch(`${url}/api/v1/tokens/solana/${mint}/top-traders?limit=1`, {
+    headers: { cookie: `${name}=${value}` }
+  })
+  const { data = [] }: { data?: ReadonlyArray<{ readonly wallet: string }> } = await response.json()
+  return data[0]?.wallet ?? "11111111111111111111111111111112"
+}
+
+const FAILURE = {
+  error: { code: "data_unavailable", message: "The market cannot be read now.", details: [] },
+  requestId: "00000000-0000-4000-8000-000000000000"
+}
+
+/** The answer with every list emptied. */
+const emptied = (value: unknown): unknown => {
+  if (Array.isArray(value)) {
+    return []
+  }
+  return typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, emptied(inner)]))
+    : value
+}
+
+/** `/freshness` of a service that is still reading the history of its market. */
+const unfinished = (answer: { readonly data: ReadonlyArray<{ readonly source: string }> }) => ({
+  ...answer,
+  data: answer.data.map((source) =>
+    source.source === "block_feed"
+      ? { ...source, status: "stale", reason: "backfill_running", share: 0.42, leftMs: 21_000 }
+      : source
+  )
+})
+
+/** Changes the answer to a read. A page may be gone before the answer is there. */
+const changed = async (route: Route, change: (answer: never) => unknown) => {
+  const response = await route.fetch()
+  return response.ok()
+    ? route.fulfill({ response, json: change((await response.json()) as never) })
+    : route.fulfill({ response })
+}
+
+/** What happens to the reads of a page from its first one on. */
+const routeOf: Readonly<Partial<Record<State, (route: Route) => Promise<void>>>> = {
+  loading: () => Promise.resolve(),
+  empty: (route) =>
+    route.request().url().includes("/freshness") || route.request().url().includes("/tokens/solana/")
+      ? route.continue()
+      : changed(route, emptied),
+  partial: (route) => (route.request().url().includes("freshness") ? changed(route, unfinished) : route.continue()),
+  failed: (route) => route.fulfill({ status: 503, json: FAILURE, headers: { "retry-after": "5" } })
+}
+
+/** What happens once the page has been read. */
+const afterwards: Readonly<Partial<Record<State, (page: Page) => Promise<void>>>> = {
+  late: async (page) => {
+    await page.route(READS, () => undefined)
+    await page.clock.fastForward(LATE_MS)
+    await page.waitForTimeout(NOTICE_MS)
+  },
+  offline: async (page) => {
+    await page.context().setOffline(true)
+    await page.clock.fastForward(LATE_MS)
+    await page.waitForTimeout(NOTICE_MS)
+  },
+  loading: (page) => page.waitForTimeout(NOTICE_MS / 2),
+  failed: (page) => page.waitForTimeout(NOTICE_MS / 2)
+}
+
+const settled = (page: Page) =>
+  page
+    .locator("main:not(:has(.loading)) h1")
+    .first()
+    .waitFor({ timeout: SETTLED_WITHIN_MS })
+    .catch(() => process.stderr.write(`Still loading: ${page.url()}\n`))
+
+interface Shot {
+  readonly path: string
+  readonly state: State
+  readonly width: number
+  readonly scheme: "light" | "dark"
+  readonly file: string
+}
+
+const take = async (browser: Browser, url: string, cookie: Awaited<ReturnType<typeof cookieOf>>, shot: Shot) => {
+  const context = await browser.newContext({
+    colorScheme: shot.scheme,
+    viewport: { width: shot.width, height: HEIGHT },
+    reducedMotion: "reduce"
+  })
+  try {
+    await context.addCookies(shot.state === "out" ? [] : [cookie])
+    const page = await context.newPage()
+    await page.clock.install()
+    const route = routeOf[shot.state]
+    if (route !== undefined) {
+      await page.route(READS, (each) => void route(each).catch(() => undefined))
+    }
+    await page.goto(url + shot.path)
+    if (shot.state !== "loading") {
+      await settled(page)
+    }
+    await afterwards[shot.state]?.(page)
+    await page.screenshot({ path: shot.file, fullPage: true })
+  } finally {
+    await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: "ignoreErrors" })))
+    await context.close()
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), "fathom-screens-"))
+let service: ChildProcess | undefined
+try {
+  if (out === undefined) {
+    refuse("usage: npm run screens -- OUT")
+  } else if (!existsSync(browserPath)) {
+    refuse(`No Chromium at ${browserPath}: CHROMIUM_PATH says where it is.`)
+  } else {
+    mkdirSync(out, { recursive: true })
+    const { link, mints, url } =
+      values.url === undefined
+        ? await startService(folder).then((started) => {
+            service = started.service
+            return started
+          })
+        : { url: values.url, link: values.link ?? "", mints: [] }
+    const cookie = await cookieOf(url, link)
+    const mint = mints[1] ?? "EsUtxf9iambveeqnPHnEuzHvbxrXipLcMtwPgoBHwQuj"
+    const wallet = await traderOf(url, mint, cookie)
+    const pages: Readonly<Record<string, string>> = {
+      market: "/",
+      token: `/t/${mint}`,
+      wallet: `/w/${wallet}`,
+      tracker: "/tracker",
+      alerts: "/alerts",
+      copy: "/copy",
+      callouts: "/callouts",
+      perps: "/perps",
+      docs: "/docs",
+      operation: "/docs/spot.quote",
+      changelog: "/changelog",
+      status: "/status",
+      "sign-in": "/sign-in",
+      developer: "/settings/developer",
+      missing: "/nowhere"
+    }
+    const shots = chosen("--pages", values.pages, Object.keys(pages)).flatMap((name) =>
+      chosen("--states", values.states, states).flatMap((state) =>
+        values.widths.split(",").flatMap((text) =>
+          chosen("--schemes", values.schemes, ["light", "dark"] as const).map((scheme) => {
+            const width = numberOption("--widths", text, { whole: true })
+            const file = join(out, `${name}-${state}-${width}-${scheme}.png`)
+            return { path: pages[name] ?? "/", state, width, scheme, file }
+          })
+        )
+      )
+    )
+    const browser = await chromium.launch({ executablePath: browserPath, args: browserArgs })
+    for (const shot of shots) {
+      await take(browser, url, cookie, shot)
+      process.stdout.write(`${shot.file}\n`)
+    }
+    await browser.close()
+  }
+} finally {
+  if (service !== undefined && service.exitCode === null) {
+    const ended = once(service, "exit")
+    service.kill("SIGTERM")
+    await ended
+  }
+  rmSync(folder, { recursive: true, force: true })
+}
