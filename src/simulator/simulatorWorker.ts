@@ -1,12 +1,15 @@
 /** Entry of the worker thread, started by `SimulatorThread.ts`. Runs a simulated chain until the thread ends. */
 import { Duration, Effect } from "effect"
 import { MessageChannel, parentPort, workerData } from "node:worker_threads"
+import { lowerThreadPriority } from "../chain/blocks/threadPriority.ts"
 import { Simulator } from "./Simulator.ts"
 import type { SimulatorPlace, SimulatorSettings } from "./SimulatorThread.ts"
 
 const settings: SimulatorSettings = workerData
 const { lagMs, ...ailment } = settings.ailment
 const fills = new MessageChannel()
+
+lowerThreadPriority()
 
 const post = (place: SimulatorPlace): void => parentPort?.postMessage(place, [place.fills])
 

@@ -1,4 +1,5 @@
 /** The past of a chain before it goes live. Blocks are far apart at first and get closer. */
+import { availableParallelism } from "node:os"
 import { Clock, Duration, Effect } from "effect"
 import { type Bank, type Block, SLOT_MS } from "../chain/Bank.ts"
 import type { Market } from "./Market.ts"
@@ -30,11 +31,15 @@ export function* livePast(bank: Bank, market: Market, until: number): Generator<
 
 /** Other fibers run after this many milliseconds of work. */
 const SLICE_MS = 5
-/** Leaves the past a quarter of a core, because the start of the service comes first. */
-const PAUSE = Duration.millis(15)
-/** Time between two publications. Also the pause while more important reads are going on. */
-const PUBLISH_EVERY_MS = 50
-const SLOW_PAUSE = Duration.millis(PUBLISH_EVERY_MS)
+/**
+ * How long the past pauses between slices. Linux gives the service the core first, because the chain's thread has a
+ * lower priority (`simulatorWorker.ts`). Elsewhere the past takes a quarter of a core where there are only one or two.
+ */
+const PAUSE = Duration.millis(process.platform === "linux" || availableParallelism() > 2 ? 1 : 15)
+/** Time between two publications. Each one costs the service a decoding of all accounts that changed. */
+const PUBLISH_EVERY_MS = 200
+/** The pause while more important reads are going on. Each block is then published alone. */
+const SLOW_PAUSE = Duration.millis(50)
 
 /**
  * The past waits for its reader at this many unread blocks, until the reader has not read for `READER_PATIENCE_MS`.
@@ -125,7 +130,7 @@ export const catchUp = Effect.fnUntraced(function* (
     }
     const nowMs = clock.currentTimeMillisUnsafe()
     const last = blocks.at(-1)
-    if (last !== undefined && (isOver || nowMs - publishedMs >= PUBLISH_EVERY_MS)) {
+    if (last !== undefined && (slow || isOver || nowMs - publishedMs >= PUBLISH_EVERY_MS)) {
       publish(merge(blocks, last))
       blocks = []
       publishedMs = nowMs
