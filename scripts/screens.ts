@@ -29,6 +29,8 @@ const READY_WITHIN_MS = 180_000
 const SETTLED_WITHIN_MS = 30_000
 /** Time for a page to notice that its reads fail or stay away. */
 const NOTICE_MS = 4000
+/** Time for the reads that a page makes beside its first one. */
+const COLUMNS_MS = 2000
 const LATE_MS = 90_000
 const HEIGHT = 900
 
@@ -173,12 +175,15 @@ const afterwards: Readonly<Partial<Record<State, (page: Page) => Promise<void>>>
   failed: (page) => page.waitForTimeout(NOTICE_MS / 2)
 }
 
-const settled = (page: Page) =>
-  page
+/** Waits until no part of a page is loading, and for the reads that fill its columns. */
+const settled = async (page: Page) => {
+  await page
     .locator("main:not(:has(.loading)) h1")
     .first()
     .waitFor({ timeout: SETTLED_WITHIN_MS })
     .catch(() => process.stderr.write(`Still loading: ${page.url()}\n`))
+  await page.waitForTimeout(COLUMNS_MS)
+}
 
 interface Shot {
   readonly path: string

@@ -1,5 +1,6 @@
 // Plain JavaScript, so that an old Node can read it and say what is missing.
 import { spawnSync } from "node:child_process"
+import diagnostics from "node:diagnostics_channel"
 import module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -36,8 +37,16 @@ const keepCompiled = () => {
   setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref()
 }
 
-/** Keeps the heaps of all threads small once the service has started. */
-const saveMemory = () => setTimeout(() => v8.setFlagsFromString("--memory-saver-mode"), SAVE_AFTER_MS).unref()
+/** Keeps the heaps of all threads small once the service has started and has read its market (`src/app/Startup.ts`). */
+const saveMemory = () => {
+  let isReading = false
+  diagnostics.subscribe("fathom.market", (message) => (isReading = message.isReading))
+  const timer = setInterval(() => {
+    if (isReading && performance.now() < SAVE_LATEST_MS) return
+    v8.setFlagsFromString("--memory-saver-mode")
+    clearInterval(timer)
+  }, SAVE_AFTER_MS).unref()
+}
 
 /** Builds the pages in a process of its own: the builder takes 150 MB, which the service would keep. */
 const buildPages = () =>

@@ -2,7 +2,8 @@
  * Time, memory and processor share of a start: `node scripts/bench/start.ts [--json] [--minutes N] [--restarts N] [--tree DIR]`.
  *
  * The service runs as `npm start` runs it, once on an empty data folder and then again on the same one; milliseconds count
- * from the spawn until `/livez` answers, the ready file exists and a quote is answered with 200. Then the default market and
+ * from the spawn until `/livez` answers, the ready file exists and a quote is answered with 200. `market` says when the newest
+ * hour and the day of the simulated market are whole, and how long quotes take meanwhile. Then the default market and
  * a real-node configuration over a simulated node in another process each run for N minutes (2): resident memory of the
  * service and of PostgreSQL apart, and the share of a core over the second minute. `--tree` measures another checkout.
  * Reads /proc, so it needs Linux.
@@ -15,7 +16,7 @@ import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
 import { percentile, report } from "./report.ts"
 import { threadSeconds, treeUse } from "./start/processTree.ts"
-import { type Service, sleep, startService, timeCommand } from "./start/service.ts"
+import { type Service, sleep, startService, timeCommand, untilWhole } from "./start/service.ts"
 import { numberOption } from "../options.ts"
 
 const { values } = parseArgs({
@@ -76,6 +77,8 @@ const startedOnce = async (folder: string, settings: NodeJS.ProcessEnv) => {
 const simulated = () =>
   withFolder(async (folder) => {
     const first = await startedOnce(folder, {})
+    const whole = await untilWhole(first.service)
+    const market = { ...whole, processorSeconds: round(treeUse(first.service.pid).serviceSeconds, 1) }
     // A command beside the running service, as an operator runs it.
     const keys = async () => (await timeCommand(tree, "keys", ["list"], { DATA_DIR: join(folder, "data") })).ms
     const keysFirst = await keys()
@@ -90,6 +93,7 @@ const simulated = () =>
     const middle = (value: (times: typeof first.times) => number) => median(again.map(value))
     return {
       first: first.times,
+      market,
       again: {
         starts: restarts,
         listening: middle(({ listening }) => listening),

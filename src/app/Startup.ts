@@ -1,4 +1,5 @@
 import { Clock, Config, Console, Context, Effect, FileSystem, Layer, Option, Schedule } from "effect"
+import { channel } from "node:diagnostics_channel"
 import { type Mint, SOL } from "../domain/Address.ts"
 import { PoolBook } from "../quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
@@ -114,6 +115,10 @@ const WHOLE_EVERY = "1 second"
 const sayMarket = (isJson: boolean, text: string) =>
   isJson ? Effect.logInfo(text) : Console.log(`  Market      ${text}`)
 
+/** Tells the process that started the service whether the market is being read (`scripts/start.mjs`). */
+const marketChannel = channel("fathom.market")
+const tellReading = (isReading: boolean) => Effect.sync(() => marketChannel.publish({ isReading }))
+
 /** Says how much of the market's history is still to be read, and once more when all of it is. */
 const announceHistory = (isJson: boolean) =>
   Effect.gen(function* () {
@@ -123,6 +128,7 @@ const announceHistory = (isJson: boolean) =>
     if (begun?.reason !== "backfill_running" || begun.share === undefined) {
       return
     }
+    yield* tellReading(true)
     const left = begun.leftMs === undefined ? "" : `, about ${Math.ceil(begun.leftMs / 1000)} s left`
     yield* sayMarket(
       isJson,
@@ -132,6 +138,7 @@ const announceHistory = (isJson: boolean) =>
       schedule: Schedule.spaced(WHOLE_EVERY),
       until: (state) => state === null || state.status === "known"
     })
+    yield* tellReading(false)
     yield* sayMarket(isJson, "All of its history is read.")
   })
 

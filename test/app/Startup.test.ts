@@ -2,6 +2,7 @@ import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, Exit, FileSystem, Layer, Schedule, Scope } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { Mint } from "../../src/domain/Address.ts"
 import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
 import { DemoData, MarketSource } from "../../src/app/MarketSource.ts"
@@ -103,13 +104,19 @@ describe("Startup", () => {
           ? { status: "known" as const }
           : { status: "stale" as const, reason: "backfill_running" as const, share: 0.42, leftMs: 20_000 })
       }))
+      const told: Array<unknown> = []
+      const listen = (message: unknown) => void told.push(message)
+      subscribe("fathom.market", listen)
+      yield* Effect.addFinalizer(() => Effect.sync(() => unsubscribe("fathom.market", listen)))
       yield* Layer.build(startup(TOKEN, {}))
       yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(told, [{ isReading: true }])
       assert.include(yield* printed, "42 % of its history is read, about 20 s left")
       assert.notInclude(yield* printed, "All of its history is read.")
       isWhole = true
       yield* TestClock.adjust("2 seconds")
       assert.include(yield* printed, "All of its history is read.")
+      assert.deepStrictEqual(told, [{ isReading: true }, { isReading: false }])
     }).pipe(Effect.provide(SourceMonitor.layer))
   )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Clock, Duration, Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { BLOCKS_KEPT, SLOT_MS } from "../../src/simulator/chain/Bank.ts"
 import { catchUp, livePast, readerPace, readsFirst, slotsBetween, slotsOf } from "../../src/simulator/traders/past.ts"
@@ -142,6 +142,39 @@ describe("the pace of a past", () => {
       assert.strictEqual(past.next().done, true)
       assert.isAbove(height() - begun, 100)
     })
+  )
+
+  it.effect(
+    "takes most of its thread where that runs behind the service, and publishes at most five times a second",
+    () =>
+      Effect.gen(function* () {
+        const { bank, market } = newMarket("pace", 0.2)
+        let nowMs = 0
+        const published: Array<number> = []
+        // Making a block takes a millisecond of this clock.
+        const past = (function* () {
+          for (const block of livePast(bank, market, bank.newest().next + slotsOf(2))) {
+            nowMs++
+            yield block
+          }
+        })()
+        const clock = {
+          ...(yield* Clock.Clock),
+          currentTimeMillisUnsafe: () => nowMs,
+          sleep: (duration: Duration.Duration) =>
+            Effect.sync(() => {
+              nowMs += Duration.toMillis(duration)
+            })
+        }
+        const begun = bank.newest().height
+        const pace = { mustWait: () => false, isBusy: () => false }
+        yield* catchUp(past, () => published.push(nowMs), pace).pipe(Effect.provideService(Clock.Clock, clock))
+        const made = bank.newest().height - begun
+        const pauses = published.slice(1, -1).map((atMs, i) => atMs - (published[i] ?? 0))
+        assert.isAbove(pauses.length, 1)
+        assert.isAtLeast(Math.min(...pauses), 200)
+        assert.isAtMost(nowMs, made * (process.platform === "linux" ? 1.25 : 4.1))
+      })
   )
 
   it("waits for a reader that is far behind, removes what was read, and goes on without a reader", () => {

@@ -4,10 +4,16 @@ import { existsSync, readFileSync } from "node:fs"
 import { get } from "node:http"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import { percentile } from "../report.ts"
 
 const SOL = "So11111111111111111111111111111111111111112"
 const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
+const QUOTE = `/api/v1/spot/quote?inputMint=${SOL}&outputMint=${USDC}&amount=1000000000`
 const PATIENCE_MS = 300_000
+/** Pause between two looks at the market. */
+const LOOK_MS = 200
+/** Windows are read up to this far behind the newest block. */
+const BEHIND_MS = 5000
 
 export const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 
@@ -62,6 +68,8 @@ export interface Service {
   /** Secret of a key with every scope. */
   readonly key: string
   readonly times: StartTimes
+  /** Milliseconds since the spawn. */
+  readonly sinceMs: () => number
   readonly stop: () => Promise<void>
 }
 
@@ -98,13 +106,51 @@ export const startService = async (tree: string, folder: string, settings: NodeJ
     const readyFile = await step(() => Promise.resolve(existsSync(ready)), "the ready file")
     const { keys }: { readonly keys: { readonly all: string } | null } = JSON.parse(readFileSync(ready, "utf8"))
     const key = settings["BENCH_KEY"] ?? keys?.all ?? ""
-    const quote = `/api/v1/spot/quote?inputMint=${SOL}&outputMint=${USDC}&amount=1000000000`
-    const firstQuote = await step(async () => (await statusOf(port, quote, key)) === 200, "the first quote")
-    return { pid: child.pid ?? 0, port, key, times: { listening, readyFile, firstQuote }, stop }
+    const firstQuote = await step(async () => (await statusOf(port, QUOTE, key)) === 200, "the first quote")
+    return { pid: child.pid ?? 0, port, key, times: { listening, readyFile, firstQuote }, sinceMs: since, stop }
   } catch (cause) {
     await stop()
     throw cause
   }
+}
+
+interface Source {
+  readonly source: string
+  readonly status: string
+  readonly lagMs: number | null
+}
+
+/** When a simulated market was whole, in milliseconds from the spawn, and how long quotes took until then. */
+export interface WholeTimes {
+  readonly newestHour: number
+  readonly day: number
+  /** Milliseconds of the quotes meanwhile; null without one. */
+  readonly quoteP50: number | null
+  readonly quoteP99: number | null
+}
+
+/**
+ * Waits until the market of a service is whole, and asks for quotes meanwhile. The past is read oldest first, so the
+ * newest hour is whole together with the day.
+ */
+export const untilWhole = async ({ key, port, sinceMs }: Service): Promise<WholeTimes> => {
+  const quotes: Array<number> = []
+  await until(async () => {
+    const askedAt = performance.now()
+    await statusOf(port, QUOTE, key)
+    quotes.push(performance.now() - askedAt)
+    await sleep(LOOK_MS)
+    const response = await fetch(`http://127.0.0.1:${port}/freshness`)
+    const { data }: { readonly data: ReadonlyArray<Source> } = await response.json()
+    const isCurrent = (name: string) =>
+      data.some(({ lagMs, source }) => source === name && lagMs !== null && lagMs < BEHIND_MS)
+    return data.some(({ source, status }) => source === "block_feed" && status === "known") && isCurrent("trades")
+      ? true
+      : null
+  }, "the whole market")
+  const atMs = sinceMs()
+  const [quoteP50, quoteP99] = [0.5, 0.99].map((share) => percentile(quotes, share))
+  return { newestHour: atMs, day: atMs, quoteP50: quoteP50 ?? null, quoteP99: quoteP99 ?? null }
 }
 
 /** Runs a command of a tree to its end, as milliseconds and its output. */

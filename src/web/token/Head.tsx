@@ -99,12 +99,12 @@ const shown = (scalar: ScalarJson | undefined) => (scalar === undefined ? "–" 
 /** When the token was created, or else when the service first saw it. */
 const Age = ({ facts, launch }: { readonly facts: TokenFactsJson | null; readonly launch: Found | null }) => {
   const bornAtMs = facts?.createdAtMs ?? launch?.createdAtMs ?? null
-  return bornAtMs === null ? (
+  const seenAtMs = facts?.firstSeenAtMs ?? null
+  return (
     <>
-      <When atMs={facts?.firstSeenAtMs ?? null} /> <span class="soft">(first seen)</span>
+      <When atMs={bornAtMs ?? seenAtMs} />
+      {bornAtMs === null && seenAtMs !== null && <span class="soft"> (first seen)</span>}
     </>
-  ) : (
-    <When atMs={bornAtMs} />
   )
 }
 
