@@ -16,9 +16,11 @@ const FLUSH_AFTER_MS = 15_000
 
 /**
  * Milliseconds after which saving memory matters more than saving the time of collections. A start allocates much that
- * stays, and is faster without saving memory.
+ * stays, and is faster without saving memory. While the market is being read, it waits another minute, until
+ * `SAVE_LATEST_MS`.
  */
 const SAVE_AFTER_MS = 60_000
+const SAVE_LATEST_MS = 300_000
 
 /** The cache folder of the user on this system. */
 const cacheFolder = () => {

@@ -148,6 +148,31 @@ it("builds missing pages without keeping the builder in the process of the servi
   }
 })
 
+/** Starts with minutes that take 60 ms, while the market is read or not, and returns the flags that were set. */
+const flagsSet = (isReading: boolean): string => {
+  const preload = `
+    import v8 from "node:v8"
+    import { channel } from "node:diagnostics_channel"
+    const begin = globalThis.setInterval
+    globalThis.setInterval = (call, ms) => {
+      channel("fathom.market").publish({ isReading: ${isReading} })
+      return begin(call, ms / 1000)
+    }
+    v8.setFlagsFromString = (flag) => process.stderr.write(flag)`
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["--import", `data:text/javascript,${encodeURIComponent(preload)}`, "scripts/start.mjs", "--help"],
+    { encoding: "utf8" }
+  )
+  assert.strictEqual(status, 0, stderr)
+  return stderr
+}
+
+it("saves memory after a minute, but not while the market is being read", { timeout: PATIENCE_MS }, () => {
+  assert.include(flagsSet(false), "--memory-saver-mode")
+  assert.notInclude(flagsSet(true), "--memory-saver-mode")
+})
+
 it("sets only flags that this Node knows", () => {
   const source = readFileSync("scripts/start.mjs", "utf8")
   const flags = Array.from(source.matchAll(/setFlagsFromString\("([^"]+)"\)/gu), ([, flag = ""]) => flag)
