@@ -119,6 +119,19 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
+    it.effect("keeps its heading while the tracked wallets cannot be read", () =>
+      Effect.gen(function* () {
+        const { page } = yield* (yield* App).visit("/status")
+        yield* Effect.promise(async () => {
+          const error = { code: "data_unavailable", message: "The wallets cannot be read.", details: [] }
+          await page.route("**/api/v1/tracker/snapshot", (route) => route.fulfill({ status: 503, json: { error } }))
+          await page.getByRole("link", { name: "Tracker" }).click()
+          await page.getByRole("alert").getByText("The wallets cannot be read.").waitFor()
+          await page.getByRole("heading", { level: 1, name: "Tracker" }).waitFor()
+        })
+      })
+    )
+
     it.effect("shows live trades, resumes after a lost connection, and names what it missed", () =>
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit("/tracker")

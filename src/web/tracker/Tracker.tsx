@@ -146,9 +146,17 @@ export const Tracker = () => {
       read.again()
     }
   })
-  return (
+  const shown = (
     <Shown read={read} what="tracked wallets" rows={8}>
       {(snapshot) => <Tracked snapshot={snapshot} again={read.again} />}
     </Shown>
+  )
+  return read.answer === null ? (
+    <section class="card">
+      <h1>Tracker</h1>
+      {shown}
+    </section>
+  ) : (
+    shown
   )
 }
