@@ -117,6 +117,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
   "@effect/sql-pg": ["access", "alerts", "callouts", "market", "quotes", "storage", "wallets"],
   "node:child_process": ["storage"],
   "node:crypto": ["access", "chain", "http", "live", "quotes", "simulator", "storage"],
+  "node:diagnostics_channel": ["app"],
   "node:fs": ["chain", "http", "quotes", "storage"],
   "node:http": ["http", "operations", "simulator", "testing"],
   "node:module": ["quotes", "storage"],

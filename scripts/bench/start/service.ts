@@ -12,8 +12,8 @@ const QUOTE = `/api/v1/spot/quote?inputMint=${SOL}&outputMint=${USDC}&amount=100
 const PATIENCE_MS = 300_000
 /** Pause between two looks at the market. */
 const LOOK_MS = 200
-/** Windows are read up to this far behind the newest block. */
-const BEHIND_MS = 5000
+/** How old the newest stored trade may be. The simulated chain has a trade every few seconds. */
+const BEHIND_MS = 30_000
 
 export const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 

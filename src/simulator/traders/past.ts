@@ -1,5 +1,4 @@
 /** The past of a chain before it goes live. Blocks are far apart at first and get closer. */
-import { availableParallelism } from "node:os"
 import { Clock, Duration, Effect } from "effect"
 import { type Bank, type Block, SLOT_MS } from "../chain/Bank.ts"
 import type { Market } from "./Market.ts"
@@ -33,9 +32,9 @@ export function* livePast(bank: Bank, market: Market, until: number): Generator<
 const SLICE_MS = 5
 /**
  * How long the past pauses between slices. Linux gives the service the core first, because the chain's thread has a
- * lower priority (`simulatorWorker.ts`). Elsewhere the past takes a quarter of a core where there are only one or two.
+ * lower priority (`simulatorWorker.ts`). Elsewhere the past takes a quarter of a core.
  */
-const PAUSE = Duration.millis(process.platform === "linux" || availableParallelism() > 2 ? 1 : 15)
+const PAUSE = Duration.millis(process.platform === "linux" ? 1 : 15)
 /** Time between two publications. Each one costs the service a decoding of all accounts that changed. */
 const PUBLISH_EVERY_MS = 200
 /** The pause while more important reads are going on. Each block is then published alone. */
