@@ -22,6 +22,9 @@ const FLUSH_AFTER_MS = 15_000
 const SAVE_AFTER_MS = 60_000
 const SAVE_LATEST_MS = 300_000
 
+/** Bytes of a container below which memory always matters more. */
+const TIGHT_BYTES = 2 ** 30
+
 /** The cache folder of the user on this system. */
 const cacheFolder = () => {
   const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env
@@ -41,10 +44,12 @@ const keepCompiled = () => {
 
 /** Keeps the heaps of all threads small once the service has started and has read its market (`src/app/Startup.ts`). */
 const saveMemory = () => {
+  const limit = process.constrainedMemory()
+  const isTight = limit > 0 && limit < TIGHT_BYTES
   let isReading = false
   diagnostics.subscribe("fathom.market", (message) => (isReading = message.isReading))
   const timer = setInterval(() => {
-    if (isReading && performance.now() < SAVE_LATEST_MS) return
+    if (isReading && !isTight && performance.now() < SAVE_LATEST_MS) return
     v8.setFlagsFromString("--memory-saver-mode")
     clearInterval(timer)
   }, SAVE_AFTER_MS).unref()
