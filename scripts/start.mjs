@@ -46,7 +46,7 @@ const keepCompiled = () => {
 const saveMemory = () => {
   const limit = process.constrainedMemory()
   const isTight = limit > 0 && limit < TIGHT_BYTES
-  let isReading = false
+  let isReading = true
   diagnostics.subscribe("fathom.market", (message) => (isReading = message.isReading))
   const timer = setInterval(() => {
     if (isReading && !isTight && performance.now() < SAVE_LATEST_MS) return

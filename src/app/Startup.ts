@@ -126,7 +126,7 @@ const announceHistory = (isJson: boolean) =>
     const feed = Effect.map(Clock.currentTimeMillis, (nowMs) => monitor.stateOf("block_feed", nowMs))
     const begun = yield* feed
     if (begun?.reason !== "backfill_running" || begun.share === undefined) {
-      return
+      return yield* tellReading(false)
     }
     yield* tellReading(true)
     const left = begun.leftMs === undefined ? "" : `, about ${Math.ceil(begun.leftMs / 1000)} s left`
