@@ -119,11 +119,18 @@ const sayMarket = (isJson: boolean, text: string) =>
 const marketChannel = channel("fathom.market")
 const tellReading = (isReading: boolean) => Effect.sync(() => marketChannel.publish({ isReading }))
 
-/** Says how much of the market's history is still to be read, and once more when all of it is. */
+/**
+ * Says how much of the market's history is still to be read, and once more when all of it is. Waits for the first block
+ * before.
+ */
 const announceHistory = (isJson: boolean) =>
   Effect.gen(function* () {
     const monitor = yield* SourceMonitor
     const feed = Effect.map(Clock.currentTimeMillis, (nowMs) => monitor.stateOf("block_feed", nowMs))
+    yield* Effect.repeat(feed, {
+      schedule: Schedule.spaced(WHOLE_EVERY),
+      until: (state) => state === null || state.status !== "unavailable"
+    })
     const begun = yield* feed
     if (begun?.reason !== "backfill_running" || begun.share === undefined) {
       return yield* tellReading(false)

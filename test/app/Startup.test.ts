@@ -96,20 +96,27 @@ describe("Startup", () => {
 
   it.effect("says how much of the market's history is read, how long the rest takes, and when all is read", () =>
     Effect.gen(function* () {
+      let isHeard = false
       let isWhole = false
       const monitor = yield* SourceMonitor.SourceMonitor
-      yield* monitor.report("block_feed", () => ({
-        observedAtMs: 0,
-        ...(isWhole
+      const stateOf = () => {
+        if (!isHeard) {
+          return { status: "unavailable" as const }
+        }
+        return isWhole
           ? { status: "known" as const }
-          : { status: "stale" as const, reason: "backfill_running" as const, share: 0.42, leftMs: 20_000 })
-      }))
+          : { status: "stale" as const, reason: "backfill_running" as const, share: 0.42, leftMs: 20_000 }
+      }
+      yield* monitor.report("block_feed", () => ({ observedAtMs: 0, ...stateOf() }))
       const told: Array<unknown> = []
       const listen = (message: unknown) => void told.push(message)
       subscribe("fathom.market", listen)
       yield* Effect.addFinalizer(() => Effect.sync(() => unsubscribe("fathom.market", listen)))
       yield* Layer.build(startup(TOKEN, {}))
       yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(told, [])
+      isHeard = true
+      yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual(told, [{ isReading: true }])
       assert.include(yield* printed, "42 % of its history is read, about 20 s left")
       assert.notInclude(yield* printed, "All of its history is read.")
