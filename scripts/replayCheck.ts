@@ -198,6 +198,8 @@ const record = Effect.gen(function* () {
   })
   const { baseUrl } = yield* Effect.promise(() => readyOf(live.ready, live.child))
   const key = yield* Effect.promise(() => createKey(live.env))
+  // The service hears of the chain with its first slots.
+  yield* advance(2)
   // The first answers of each mint read its accounts, which are followed from here on.
   yield* Effect.promise(() => answersAt(baseUrl, key, { block: 0, chain: 1 }, asked))
   const begun = yield* Effect.promise(() => slotsOf(baseUrl, key))
