@@ -18,11 +18,32 @@ const mark = {
   valueUsd: usd("Value of the units at that price, rounded down to a nano-dollar; null when the price is unknown.")
 }
 
+const WalletUnits = Atomic.pipe(
+  Schema.annotateEncoded({
+    identifier: "WalletUnits",
+    description: "Smallest units over all token accounts of the wallet."
+  })
+)
+
+const AccountLamports = Atomic.pipe(
+  Schema.annotateEncoded({
+    identifier: "AccountLamports",
+    description: "SOL of the wallet's own account, in lamports. Rent of its token accounts is not part of it."
+  })
+)
+
+const WrappedLamports = Atomic.pipe(
+  Schema.annotateEncoded({
+    identifier: "WrappedLamports",
+    description: "Wrapped SOL over all token accounts, in lamports."
+  })
+)
+
 export class WalletBalance extends Schema.Opaque<WalletBalance>()(
   Schema.Struct({
     mint,
     decimals,
-    amount: field(Atomic, "Smallest units over all token accounts of the wallet."),
+    amount: WalletUnits,
     isDollar: field(Schema.Boolean, "True for USDC, USDT, USD1 and PYUSD."),
     ...mark
   }).annotate({ identifier: "WalletBalance", description: "Units of one token that a wallet holds." })
@@ -33,11 +54,8 @@ export class WalletBalances extends Schema.Opaque<WalletBalances>()(
     wallet,
     sol: field(
       Schema.Struct({
-        lamports: field(
-          Atomic,
-          "SOL of the wallet's own account, in lamports. Rent of its token accounts is not part of it."
-        ),
-        wrappedLamports: field(Atomic, "Wrapped SOL over all token accounts, in lamports."),
+        lamports: AccountLamports,
+        wrappedLamports: WrappedLamports,
         ...mark
       }),
       "SOL of the wallet. The value counts both."

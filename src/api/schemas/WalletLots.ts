@@ -16,6 +16,13 @@ export const LotMethod = Schema.Literals(["average", "fifo", "lifo", "hifo"]).an
     "`average`: every lot in proportion, as positions count. `fifo`: the oldest first. `lifo`: the newest first. `hifo`: the dearest for one unit first, unknown costs last."
 })
 
+const LotUnits = Atomic.pipe(
+  Schema.annotateEncoded({
+    identifier: "LotUnits",
+    description: "Smallest units of the lot, or of the part that the sale took."
+  })
+)
+
 export class WalletLot extends Schema.Opaque<WalletLot>()(
   Schema.Struct({
     mint,
@@ -24,7 +31,7 @@ export class WalletLot extends Schema.Opaque<WalletLot>()(
       Schema.Literals(["bought", "inherited", "received", "unpriced"]),
       "How the units arrived: bought at a known price, held before the first transaction seen, received without a trade, or bought at an unknown price."
     ),
-    units: field(Atomic, "Smallest units of the lot, or of the part that the sale took."),
+    units: LotUnits,
     acquiredAtMs: time(
       "When they arrived, in milliseconds since the Unix epoch; null when unknown, and for an average."
     ),
