@@ -56,6 +56,8 @@ it.live("keeps every block of the node as it is, and the last state of what is f
       const pools = simulator.pools().map(({ address }) => address)
       yield* feed.watch(pools)
       yield* until("the pools are read", () => reader.known.size >= pools.length)
+      // The feed hears of the chain with its next slot.
+      yield* simulator.advance(1)
       yield* awaited(folder, (entries) => blocksOf(entries).length > 0)
       yield* simulator.advance(20)
       const blocks = blocksOf(yield* awaited(folder, (entries) => blocksOf(entries).length > 20))
@@ -108,9 +110,10 @@ it.live("a folder that cannot be written is named, and the market goes on", () =
       const pools = simulator.pools().map(({ address }) => address)
       yield* feed.watch(pools)
       const monitor = yield* Monitor.SourceMonitor
+      yield* until("the pools are read", () => reader.known.size >= pools.length)
+      yield* simulator.advance(1)
       yield* until("the failure is known", () => monitor.stateOf("recording", 0)?.advice?.includes(file) === true)
       assert.include(monitor.history("recording", "unavailable", 0).lastError?.detail ?? "", "ENOTDIR")
-      yield* until("the pools are read", () => reader.known.size >= pools.length)
       const before = reader.events.length
       yield* simulator.advance(10)
       yield* until("writes arrive", () => reader.events.length > before)
