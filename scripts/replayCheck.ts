@@ -13,6 +13,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { SOL } from "../src/domain/Address.ts"
 import { Simulator } from "../src/simulator/Simulator.ts"
+import { report } from "./bench/report.ts"
 import { flagNumber } from "./options.ts"
 
 const isJson = process.argv.includes("--json")
@@ -280,17 +281,13 @@ try {
   const refused = Array.from(answers).flatMap(([path, { body, status }]) =>
     status === 200 ? [] : [`${path}: ${String(status)} ${JSON.stringify(body).slice(0, 200)}`]
   )
-  if (isJson) {
-    process.stdout.write(`${JSON.stringify({ ...verdict, differences: [...bytes, ...figures].slice(0, 20) })}\n`)
-  } else {
-    say(
-      `${answers.size} answers, ${answered} of them 200. Different between two replays: ${bytes.length}; from live: ${figures.length}`
-    )
+  if (!isJson) {
     refused.slice(0, 5).forEach((line) => say(`  ${line}`))
     for (const { one, other, path } of [...bytes, ...figures].slice(0, 10)) {
       say(`  ${path}\n    ${one}\n    ${other}`)
     }
   }
+  report("replay:check", isJson ? { ...verdict, differences: [...bytes, ...figures].slice(0, 20) } : verdict)
   process.exitCode = bytes.length + figures.length === 0 && answered > 0 ? 0 : 1
 } finally {
   children.forEach((child) => child.kill("SIGKILL"))
