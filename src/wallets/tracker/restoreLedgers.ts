@@ -48,9 +48,8 @@ export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: 
     }
   }
 
-  /** Notes that the ledgers of these wallets lack the blocks of the gaps as they are now. */
-  const noteGaps = (wallets: Iterable<Address>) => {
-    const gaps = tape.gaps()
+  /** Notes that the ledgers of these wallets lack the blocks of these gaps. */
+  const noteGaps = (wallets: Iterable<Address>, gaps: Gaps = tape.gaps()) => {
     for (const wallet of gaps.length > 0 ? wallets : []) {
       lacking.set(wallet, gaps)
     }
@@ -101,6 +100,8 @@ export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: 
   })
 
   const restoreOne = Effect.fnUntraced(function* ({ sinceMs, wallet }: WalletSince, slot: number) {
+    // Taken before the read: a gap that closes meanwhile may be in it or not.
+    const gaps = tape.gaps()
     const own = yield* storedOf({ sinceMs, wallet }, slot)
     const links = yield* Effect.forEach(linked.get(wallet) ?? [], (other) => storedOf({ sinceMs, wallet: other }, slot))
     // When the balances of a wallet are not known, the cost of units that come from it is not known either.
@@ -111,7 +112,7 @@ export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: 
     // Marked first, so that the ledger counts as whole once it is read.
     restored.restored({ sinceMs, wallet })
     lacking.delete(wallet)
-    noteGaps([wallet])
+    noteGaps([wallet], gaps)
     const fits = state.restore(wallet, own.stored, own.accounts, others)
     groupOf(wallet).forEach((each) => reads.done(each))
     if (!fits) {
