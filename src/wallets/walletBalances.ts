@@ -32,7 +32,7 @@ export interface BalanceMarks {
   readonly decimalsOf: (mint: Mint) => number | null
 }
 
-/** The most tokens that are valued. The others have no known value. */
+/** The most tokens that are valued, dollars first. The others have no known value. */
 export const MOST_MARKED = 1000
 
 const SOL_DECIMALS = 9
@@ -66,7 +66,9 @@ export const balancesOf = (
 ): BalancesFound => {
   const wrappedLamports = units.get(SOL) ?? 0n
   const sol = marked(lamports + wrappedLamports, markOf(SOL), SOL_DECIMALS)
-  const held = Array.from(units).filter(([mint, amount]) => mint !== SOL && amount > 0n)
+  const held = Array.from(units)
+    .filter(([mint, amount]) => mint !== SOL && amount > 0n)
+    .toSorted(([a], [b]) => Number(isDollar(b)) - Number(isDollar(a)))
   const tokens = held
     .map(([mint, amount], place) => {
       const decimals = decimalsOf(mint)
@@ -94,6 +96,6 @@ export const balancesOf = (
     slot,
     observedAtMs: atMs,
     status: unvalued > 0 ? "partial" : "known",
-    coverage: unvalued > 0 ? incomplete("mark_unknown") : COMPLETE
+    coverage: unvalued === 0 ? COMPLETE : incomplete(held.length > MOST_MARKED ? "limit_clipped" : "mark_unknown")
   }
 }
