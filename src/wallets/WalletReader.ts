@@ -25,7 +25,7 @@ import { dailyPnl, type HistoryRequest, unitPrice } from "./pnlHistory.ts"
 import { walletResults } from "./walletResults.ts"
 import { type PositionsPage, positionsPage, type PositionsRequest } from "./positionPages.ts"
 import { balancesOf, type BalancesFound } from "./walletBalances.ts"
-import { lotsPage, type LotsPage, type LotsRequest } from "./walletLots.ts"
+import { lotsPage, type LotsPage, type LotsRequest, UNKNOWN_SUMS } from "./walletLots.ts"
 import { makeUnits } from "./readUnits.ts"
 import { walletPosition } from "./walletPositions.ts"
 import {
@@ -223,9 +223,15 @@ const make = Effect.gen(function* () {
   const lotsOf = Effect.fn("WalletReader.lotsOf")(function* (wallet: Address, request: LotsRequest) {
     const { holdings, state } = yield* stateOf(wallet, {})
     const { accounts, backfill, events, history } = holdings
-    const reason = history === null ? "not_captured" : historyReason(backfill, history)
+    const reason =
+      history === null || accounts.status === "unavailable"
+        ? "not_captured"
+        : accounts.status === "waiting"
+          ? "backfill_running"
+          : historyReason(backfill, history)
     return {
-      ...lotsPage(events, accounts.isUnread, request),
+      ...lotsPage({ ...accounts, events }, request),
+      ...(history === null && { sums: UNKNOWN_SUMS }),
       coveredFromMs: history?.coveredFromMs ?? null,
       observedAtMs: history?.coveredUntilMs ?? null,
       status: state.status === UNAVAILABLE ? UNAVAILABLE : reason === null ? ("known" as const) : PARTIAL,

@@ -32,6 +32,8 @@ export interface LotBook {
   readonly open: ReadonlyArray<Lot>
   /** True once units left in a transaction that was not seen: they may have been sold. */
   readonly isBroken: boolean
+  /** False while it is not known how many units are held. */
+  readonly isHeldKnown: boolean
 }
 
 interface Stock {
@@ -70,52 +72,66 @@ const averageStock = (): Stock => {
   }
 }
 
-/** The place of the lot that is taken next. Equal lots go in the order of their arrival. */
-const nextOf = (lots: ReadonlyArray<Lot>, method: Exclude<LotMethod, "average">): number => {
-  if (method !== "hifo") {
-    return method === "fifo" ? 0 : lots.length - 1
-  }
-  // Units of unknown cost come last: nobody can say that they were the dearest.
-  return lots.reduce((best, lot, place) => {
-    const known = lots[best]
-    return known !== undefined && isDearer(lot, known) ? place : best
-  }, 0)
-}
-
 const isDearer = (a: Lot, b: Lot): boolean =>
   a.costNanos !== null && (b.costNanos === null || a.costNanos * b.units > b.costNanos * a.units)
 
+/**
+ * The place of a new lot among lots that are taken from the first on. Equal lots keep the order of their arrival. Units of
+ * unknown cost come last by `hifo`: nobody can say that they were the dearest.
+ */
+const placeOf = (lots: ReadonlyArray<Lot>, lot: Lot, method: Exclude<LotMethod, "average">): number => {
+  if (method !== "hifo") {
+    // Inherited units were there before everything that was seen.
+    return (method === "fifo") === (lot.origin === "inherited") ? 0 : lots.length
+  }
+  let [from, to] = [0, lots.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    const known = lots[middle]
+    if (known !== undefined && isDearer(lot, known)) {
+      to = middle
+    } else {
+      from = middle + 1
+    }
+  }
+  return from
+}
+
 /** Lots one by one. A part of a lot takes its share of the cost, rounded down; the remainder stays. */
 const orderedStock = (method: Exclude<LotMethod, "average">): Stock => {
+  /** The lot that is taken next is the first. */
   const lots: Array<Lot> = []
+  let total = 0n
   return {
     add: (lot) => {
-      if (lot.units > 0n && lot.origin === "inherited") {
-        // They were there before everything that was seen.
-        lots.unshift(lot)
-      } else if (lot.units > 0n) {
-        lots.push(lot)
+      if (lot.units > 0n) {
+        lots.splice(placeOf(lots, lot, method), 0, lot)
+        total += lot.units
       }
     },
     take: (units) => {
       const taken: Array<Lot> = []
-      for (let rest = units; rest > 0n && lots.length > 0;) {
-        const place = nextOf(lots, method)
-        const [lot] = lots.splice(place, 1)
-        if (lot === undefined || lot.units <= rest) {
-          taken.push(...(lot === undefined ? [] : [lot]))
-          rest -= lot?.units ?? 0n
+      let rest = units
+      while (rest > 0n) {
+        const lot = lots.shift()
+        if (lot === undefined) {
+          break
+        }
+        if (lot.units <= rest) {
+          taken.push(lot)
+          rest -= lot.units
           continue
         }
         const costNanos = lot.costNanos === null ? null : (lot.costNanos * rest) / lot.units
         taken.push({ ...lot, units: rest, costNanos })
         const left = lot.costNanos === null || costNanos === null ? null : lot.costNanos - costNanos
-        lots.splice(place, 0, { ...lot, units: lot.units - rest, costNanos: left })
+        lots.unshift({ ...lot, units: lot.units - rest, costNanos: left })
         rest = 0n
       }
+      total -= units - rest
       return taken
     },
-    units: () => lots.reduce((sum, { units }) => sum + units, 0n),
+    units: () => total,
     left: () => lots
   }
 }
@@ -127,8 +143,21 @@ const without = (origin: LotOrigin, units: bigint, acquired: Lot["acquired"]): L
   costNanos: null
 })
 
-/** The events of one mint in the order of the chain, with what each sale took by the method. */
-export const lotBook = (events: ReadonlyArray<EventOfMint>, method: LotMethod): LotBook => {
+/** Units from another wallet of the owner. That wallet gave them at their average cost, so that no other method knows it. */
+const arrivedLot = (lot: Lot, acquired: Lot["acquired"], method: LotMethod): Lot =>
+  method === "average" || lot.costNanos === null
+    ? { ...lot, acquired }
+    : { ...lot, acquired, origin: "received", costNanos: null }
+
+/**
+ * The events of one mint in the order of the chain, with what each sale took by the method. `units` are the units on the
+ * chain after the last event; null when the events are all that is known.
+ */
+export const lotBook = (
+  events: ReadonlyArray<EventOfMint>,
+  method: LotMethod,
+  units: bigint | null = null
+): LotBook => {
   const stock = method === "average" ? averageStock() : orderedStock(method)
   const sold: Array<SoldLot> = []
   let [isBroken, hasBegun, held]: [boolean, boolean, bigint | null] = [false, false, 0n]
@@ -144,13 +173,23 @@ export const lotBook = (events: ReadonlyArray<EventOfMint>, method: LotMethod): 
     stock.add(without("inherited", trade.amount > seen ? trade.amount - seen : 0n, null))
     held = held === null || trade.amount > seen ? null : held - trade.amount
     const proceeds = earned(trade)
-    let [units, shared] = [0n, 0n]
+    let [taken, shared] = [0n, 0n]
     for (const lot of stock.take(trade.amount)) {
-      units += lot.units
-      const upTo = proceeds === null ? 0n : (proceeds * units) / trade.amount
+      taken += lot.units
+      const upTo = proceeds === null ? 0n : (proceeds * taken) / trade.amount
       sold.push({ ...lot, sold: at, proceedsNanos: proceeds === null ? null : upTo - shared })
       shared = upTo
     }
+  }
+  /** Missing units were there before, extra units left unseen. */
+  const settle = (balance: bigint) => {
+    const seen = stock.units()
+    stock.add(without("inherited", balance > seen ? balance - seen : 0n, null))
+    if (balance < seen) {
+      stock.take(seen - balance)
+      isBroken = true
+    }
+    held = balance
   }
   for (const event of events) {
     hasBegun ||= beginsPosition(event)
@@ -164,22 +203,19 @@ export const lotBook = (events: ReadonlyArray<EventOfMint>, method: LotMethod): 
       event.trades.forEach((trade) => (trade.side === "buy" ? buy(trade, at) : sell(trade, at)))
       continue
     }
-    const seen = stock.units()
-    stock.add(without("inherited", balance.before > seen ? balance.before - seen : 0n, null))
-    if (balance.before < seen) {
-      stock.take(seen - balance.before)
-      isBroken = true
-    }
-    held = balance.before
+    settle(balance.before)
     const other = otherUnits(balance, event.trades)
     if (other > 0n) {
       const { arrived = NO_LOTS } = event
-      lotsOf(arrived).forEach((lot) => stock.add({ ...lot, acquired: at }))
+      lotsOf(arrived).forEach((lot) => stock.add(arrivedLot(lot, at, method)))
       stock.add(without("received", other - unitsOf(arrived), at))
     }
     buysFirst(event.trades).forEach((trade) => (trade.side === "buy" ? buy(trade, at) : sell(trade, at)))
     stock.take(other < 0n ? -other : 0n)
     held = balance.after
   }
-  return { sold, open: stock.left(), isBroken }
+  if (hasBegun && units !== null) {
+    settle(units)
+  }
+  return { sold, open: stock.left(), isBroken, isHeldKnown: held !== null }
 }

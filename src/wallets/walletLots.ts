@@ -1,9 +1,9 @@
 /** Pages of the lots of one wallet. Pure. */
 import type { LotSums, WalletLot } from "../api/schemas/WalletLots.ts"
 import type { Mint } from "../domain/Address.ts"
-import { type EventOfMint, minus } from "./ledger.ts"
+import type { AccountedEvents } from "./accountedEvents.ts"
+import { minus } from "./ledger.ts"
 import { type Lot, lotBook, type LotMethod, type SoldLot } from "./lotSales.ts"
-
 import { sumOf, usdText, usdTextOrNull } from "./pnl.ts"
 
 /** Selects lots of a wallet. Null does not filter. */
@@ -53,22 +53,32 @@ const bodyOf = (row: Row): WalletLot => {
   }
 }
 
+/** The sums of a wallet of which nothing is known. */
+export const UNKNOWN_SUMS: LotsPage["sums"] = {
+  rows: 0,
+  unknown: 0,
+  costUsd: null,
+  proceedsUsd: null,
+  gainUsd: null,
+  knownGainUsd: null
+}
+
 /** One page of lots, the latest sale first; open lots by mint. A mint whose accounts are unread has no known cost. */
 export const lotsPage = (
-  events: ReadonlyArray<EventOfMint>,
-  isUnread: (mint: Mint) => boolean,
+  { events, isUnread, units }: Pick<AccountedEvents, "events" | "isUnread" | "units">,
   { fromMs, limit, method, mint: wanted, offset, state, toMs }: LotsRequest
 ): LotsPage => {
   const rows: Array<Row> = []
-  let isBroken = false
+  let [isBroken, isHeldKnown] = [false, true]
   for (const [mint, own] of Map.groupBy(events, (event) => event.mint)) {
     if (wanted !== null && mint !== wanted) {
       continue
     }
-    const book = lotBook(own, method)
+    const book = lotBook(own, method, isUnread(mint) ? null : (units?.get(mint) ?? null))
     const decimals = own.findLast((event) => event.decimals !== null)?.decimals ?? null
     const known = <L extends Lot>(lot: L): L => (isUnread(mint) ? { ...lot, costNanos: null } : lot)
     isBroken ||= book.isBroken
+    isHeldKnown &&= book.isHeldKnown && !isUnread(mint)
     rows.push(
       ...(state === "sold"
         ? book.sold.map((sold) => ({ mint, decimals, lot: known(sold), sold }))
@@ -86,16 +96,18 @@ export const lotsPage = (
     )
   const gains = found.map(gainOf)
   const isOpen = state === "open"
+  const knownGains = gains.filter((gain) => gain !== null)
   return {
     rows: found.slice(offset, offset + limit).map(bodyOf),
     next: offset + limit < found.length ? offset + limit : null,
     sums: {
       rows: found.length,
       unknown: found.filter((row, place) => (isOpen ? row.lot.costNanos : gains[place]) === null).length,
-      costUsd: usdTextOrNull(sumOf(found.map(({ lot }) => lot.costNanos))),
+      costUsd: isOpen && !isHeldKnown ? null : usdTextOrNull(sumOf(found.map(({ lot }) => lot.costNanos))),
       proceedsUsd: isOpen ? null : usdTextOrNull(sumOf(found.map(({ sold }) => sold?.proceedsNanos ?? null))),
       gainUsd: isOpen || isBroken ? null : usdTextOrNull(sumOf(gains)),
-      knownGainUsd: usdText(gains.reduce<bigint>((sum, gain) => sum + (gain ?? 0n), 0n))
+      knownGainUsd:
+        isOpen || (knownGains.length === 0 && gains.length > 0) ? null : usdText(knownGains.reduce((a, b) => a + b, 0n))
     }
   }
 }

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { eventsOf, positionsOf } from "../../src/wallets/ledger.ts"
 import { type LotMethod, lotBook } from "../../src/wallets/lotSales.ts"
+import { NO_LOTS } from "../../src/wallets/lots.ts"
 import { lotsPage } from "../../src/wallets/walletLots.ts"
 import { MINT, tradeOf, usd } from "./trades.ts"
 
@@ -95,11 +96,42 @@ describe("sales by lots", () => {
       offset: 0,
       limit: 9
     } as const
-    const { rows, sums } = lotsPage(eventsOf(trades), () => true, request)
+    const { rows, sums } = lotsPage({ events: eventsOf(trades), isUnread: () => true, units: null }, request)
     assert.deepStrictEqual(
       rows.map(({ costUsd, gainUsd }) => [costUsd, gainUsd]),
       Array.from({ length: 4 }, () => [null, null])
     )
-    assert.deepInclude(sums, { unknown: 4, costUsd: null, gainUsd: null, proceedsUsd: "60" })
+    assert.deepInclude(sums, { unknown: 4, costUsd: null, gainUsd: null, knownGainUsd: null, proceedsUsd: "60" })
+    const open = lotsPage(
+      { events: eventsOf(trades), isUnread: () => true, units: null },
+      { ...request, state: "open" }
+    )
+    assert.deepInclude(open.sums, { costUsd: null, gainUsd: null, knownGainUsd: null })
+  })
+
+  it("end with the units on the chain: missing ones were there before, and extra ones may have been sold", () => {
+    const unitsLeft = (units: bigint | null) => {
+      const { isBroken, open } = lotBook(eventsOf(trades.slice(0, 4)), "fifo", units)
+      return { isBroken, units: open.reduce((sum, lot) => sum + lot.units, 0n) }
+    }
+    const left = 15n
+    assert.deepStrictEqual(unitsLeft(left), { isBroken: false, units: left })
+    assert.deepStrictEqual(unitsLeft(left + 5n), { isBroken: false, units: left + 5n })
+    assert.deepStrictEqual(unitsLeft(left - 1n), { isBroken: true, units: left - 1n })
+  })
+
+  it("have no cost where another wallet of the owner gave them, but for the average", () => {
+    const given = eventsOf(trades)
+      .slice(0, 1)
+      .map((event) => ({
+        ...event,
+        trades: [],
+        balance: { before: 0n, after: 7n },
+        arrived: { ...NO_LOTS, known: 7n, costNanos: 70n }
+      }))
+    const costOf = (method: LotMethod) =>
+      lotBook(given, method).open.map(({ costNanos, origin }) => [origin, costNanos])
+    assert.deepStrictEqual(costOf("average"), [["bought", 70n]])
+    assert.deepStrictEqual(costOf("hifo"), [["received", null]])
   })
 })

@@ -49,8 +49,10 @@ export class WalletLot extends Schema.Opaque<WalletLot>()(
 export const LotSums = Schema.Struct({
   rows: field(Schema.Int, "Rows that pass the filters, on all pages."),
   unknown: field(Schema.Int, "Rows without a known cost, or sold without known proceeds."),
-  costUsd: usd("Cost of all rows; null while one is unknown."),
+  costUsd: usd("Cost of all rows; null while one is unknown, and for open lots while it is not known what is held."),
   proceedsUsd: usd("Proceeds of all rows; null while one is unknown."),
   gainUsd: usd("Gain of all rows; null while one is unknown, or units left in a transaction that was not seen."),
-  knownGainUsd: field(Decimal, "Gain of the rows whose cost and proceeds are known.")
+  knownGainUsd: usd(
+    "Gain of the rows whose cost and proceeds are known; null for open lots, and while no gain is known."
+  )
 })
