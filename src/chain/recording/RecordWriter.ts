@@ -42,6 +42,8 @@ interface OpenFile {
   readonly path: string
   readonly begunAtMs: number
   bytes: number
+  /** Size of the state at its beginning. */
+  stateBytes: number
 }
 
 /** What the recorder did so far. */
@@ -58,6 +60,9 @@ export interface RecordState {
   readonly writtenBytes: number
   readonly failures: number
 }
+
+const isFullDisk = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")
 
 export class RecordWriter {
   readonly #folder: string
@@ -81,6 +86,10 @@ export class RecordWriter {
   #bytes = 0
   #writtenBytes = 0
   #failures = 0
+  /** What all files may have together since a disk was full, in bytes. */
+  #mostOnDisk = Number.POSITIVE_INFINITY
+  /** The flush that is under way. */
+  #last: Promise<void> = Promise.resolve()
 
   /** `run` identifies this process among the writers of the folder. */
   constructor(options: {
@@ -158,8 +167,17 @@ export class RecordWriter {
     this.#blocks.push({ _tag: "Gap", gap })
   }
 
-  /** Writes what waits. Fails with the error of the disk; what waited is then lost, and the next file begins anew. */
-  async flush(now: Moment): Promise<void> {
+  /**
+   * Writes what waits, after an earlier flush. Fails with the error of the disk; what waited is then lost, and the next file
+   * begins anew.
+   */
+  flush(now: Moment): Promise<void> {
+    const flushed = this.#last.then(() => this.#flushNow(now))
+    this.#last = flushed.catch(() => undefined)
+    return flushed
+  }
+
+  async #flushNow(now: Moment): Promise<void> {
     const entries = this.#takeWaiting(now)
     try {
       await this.#write(entries, now)
@@ -171,6 +189,9 @@ export class RecordWriter {
       this.#part += 1
       this.#hasFailed = true
       this.#failures += 1
+      if (isFullDisk(error)) {
+        this.#mostOnDisk = Math.max(0, this.#bytes - 2 * this.#largest)
+      }
       throw error
     }
   }
@@ -193,10 +214,17 @@ export class RecordWriter {
   }
 
   async #write(entries: ReadonlyArray<Entry>, now: Moment): Promise<void> {
-    const largest = Math.min(LARGEST_FILE, this.#bounds.mostBytes / FILES)
     const open = this.#file
-    const isFull = open !== null && (open.bytes >= largest || now.heardAtMs - open.begunAtMs >= LONGEST_FILE_MS)
-    const file = open === null || isFull || this.#hasLost ? await this.#begin(now) : open
+    // What is lost from here on belongs to the next file.
+    const hasLost = this.#hasLost
+    this.#hasLost = false
+    const isEnded =
+      open === null ||
+      hasLost ||
+      // A state that alone is larger than a file does not end it at once.
+      open.bytes - open.stateBytes >= Math.max(this.#largest - open.stateBytes, open.stateBytes) ||
+      now.heardAtMs - open.begunAtMs >= LONGEST_FILE_MS
+    const file = isEnded ? await this.#begin(now) : open
     // The state at the beginning of a new file contains these events.
     const isNew = file !== open
     const wanted = isNew
@@ -204,18 +232,24 @@ export class RecordWriter {
       : entries
     await this.#append(file, Buffer.concat(wanted.map(encodeEntry)))
     this.#file = file
-    if (isNew) {
-      this.#hasLost = false
-      const keptFromMs = now.heardAtMs - this.#bounds.keptMs
-      // Leaves room for this file to grow.
-      const mostBytes = Math.max(0, this.#bounds.mostBytes - largest)
-      this.#bytes = await this.#disk.prune(this.#folder, { mostBytes, keptFromMs, open: file.path })
-    }
+  }
+
+  /** The size at which a file ends, in bytes. */
+  get #largest(): number {
+    return Math.min(LARGEST_FILE, this.#bounds.mostBytes / FILES)
+  }
+
+  /** Removes old files, so that another file has room to grow. */
+  async #prune(now: Moment): Promise<void> {
+    const keptFromMs = now.heardAtMs - this.#bounds.keptMs
+    const mostBytes = Math.min(this.#mostOnDisk, Math.max(0, this.#bounds.mostBytes - this.#largest))
+    this.#bytes = await this.#disk.prune(this.#folder, { mostBytes, keptFromMs, open: null })
   }
 
   /** Begins a file with its header and the state of every followed account. */
   async #begin(now: Moment): Promise<OpenFile> {
     await this.#disk.makeFolder(this.#folder)
+    await this.#prune(now)
     const known = Array.from(this.#followed).flatMap(([address, account]) =>
       account === undefined ? [] : [[address, account] as const]
     )
@@ -231,7 +265,12 @@ export class RecordWriter {
       unwatched: [],
       end: null
     }
-    const file = { path: pathOfFile(this.#folder, now.heardAtMs, now.slot), begunAtMs: now.heardAtMs, bytes: 0 }
+    const file = {
+      path: pathOfFile(this.#folder, now.heardAtMs, now.slot),
+      begunAtMs: now.heardAtMs,
+      bytes: 0,
+      stateBytes: 0
+    }
     try {
       await this.#append(file, Buffer.concat([header, whole].map(encodeEntry)))
     } catch (error) {
@@ -239,6 +278,7 @@ export class RecordWriter {
       await this.#disk.remove(file.path).catch(() => undefined)
       throw error
     }
+    file.stateBytes = file.bytes
     this.#part += 1
     return file
   }

@@ -19,6 +19,8 @@ const worker = new URL("./rawBlockWorker.ts", import.meta.url)
 
 /** What waits is written this often. A process that is killed loses this much. */
 const WRITTEN_EVERY = Duration.seconds(1)
+/** The longest write at the end. */
+const LAST_WRITE = Duration.seconds(2)
 /** The pause after a failure. */
 const AFTER_FAILURE = Duration.seconds(10)
 /** The recording is stale when nothing was written for this long, in milliseconds. */
@@ -146,7 +148,13 @@ const record = Effect.fnUntraced(function* (options: Partial<BlockFeedOptions>) 
   yield* recordBlocks(writer, options).pipe(Effect.provide(SourceMonitor.layer), Effect.forkScoped)
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
-      Effect.ignore(Effect.tryPromise(() => writer.flush(momentOf(feed, nowMs))))
+      // A disk that does not answer holds no shutdown up.
+      Effect.ignore(
+        Effect.timeoutOption(
+          Effect.tryPromise(() => writer.flush(momentOf(feed, nowMs))),
+          LAST_WRITE
+        )
+      )
     )
   )
   return tapped(feed, writer)

@@ -124,8 +124,18 @@ const SETTLED_MS = 15_000
 /** The state is known once a second, which is about this many slots. */
 const NEAR = 8
 
-const decoded = ({ blockTimeEstimated, blockTimeMs, json, slot }: RecordedBlock): BlockEvent<TradeBlock> => {
-  const block = decodeBlock(slot, JSON.parse(zstdDecompressSync(json).toString()))
+/** The block; null when its bytes are no block. */
+const blockIn = ({ json, slot }: RecordedBlock) => {
+  try {
+    return decodeBlock(slot, JSON.parse(zstdDecompressSync(json).toString()))
+  } catch {
+    return null
+  }
+}
+
+const decoded = (recorded: RecordedBlock): BlockEvent<TradeBlock> => {
+  const { blockTimeEstimated, blockTimeMs, slot } = recorded
+  const block = blockIn(recorded)
   return block === null
     ? { _tag: "Gap", from: slot, to: slot, reason: "unreadable" }
     : { _tag: "Block", block: { ...block, blockTimeMs, ...(blockTimeEstimated && { blockTimeEstimated }) } }
@@ -178,7 +188,6 @@ const make = Effect.gen(function* () {
     accounts.apply(each)
     switch (each._tag) {
       case "Whole":
-        return
       case "Event":
         progress.moment = each.moment
         return emit(each.event)
@@ -204,8 +213,7 @@ const make = Effect.gen(function* () {
     ((each._tag === "Block" && each.block.slot >= to) || (each._tag === "Moment" && each.moment.slot > to + LAST_BLOCK))
   const isBeyond = (each: Played): boolean =>
     to !== null &&
-    ((each._tag === "Event" && each.moment.slot > to) ||
-      (each._tag === "Moment" && each.moment.slot > to) ||
+    (((each._tag === "Event" || each._tag === "Whole" || each._tag === "Moment") && each.moment.slot > to) ||
       (each._tag === "Block" && each.block.slot > to))
 
   const run = Effect.gen(function* () {

@@ -38,8 +38,9 @@ export interface FolderBounds {
 /** Removes the oldest files until the rest is within the bounds. Returns the size of the rest in bytes. */
 export const prune = async (folder: string, { keptFromMs, mostBytes, open }: FolderBounds): Promise<number> => {
   const listed = await listFiles(folder)
-  const stats = await Promise.all(listed.map(({ path }) => files.stat(path)))
-  let total = stats.reduce((sum, { size }) => sum + size, 0)
+  // Another process may remove a file meanwhile.
+  const stats = await Promise.all(listed.map(({ path }) => files.stat(path).catch(() => null)))
+  let total = stats.reduce((sum, stat) => sum + (stat?.size ?? 0), 0)
   for (const [at, { path }] of listed.entries()) {
     const { mtimeMs = 0, size = 0 } = stats[at] ?? {}
     if (path !== open && (total > mostBytes || mtimeMs < keptFromMs)) {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
 import {
   appendFileSync,
   mkdtempSync,
@@ -214,6 +215,83 @@ describe("a disk that is full", () => {
     })
   )
 })
+
+const sizeOf = (folder: string) => readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+
+const blockOf = (slot: number, bytes: number) => ({
+  slot,
+  parentSlot: slot - 1,
+  blockTimeMs: null,
+  blockTimeEstimated: false,
+  heardAtMs: slot * 400,
+  json: new Uint8Array(bytes)
+})
+
+it.effect("a disk with less room than the bound keeps the newest files", () =>
+  Effect.gen(function* () {
+    const folder = yield* folderOf
+    const small: RecordDisk = {
+      ...fileDisk,
+      append: async (path, bytes) => {
+        if (sizeOf(folder) + bytes.length > MIB / 2) {
+          throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" })
+        }
+        await fileDisk.append(path, bytes)
+      }
+    }
+    const writer = writerOf(folder, { disk: small, mostBytes: MIB })
+    let failures = 0
+    for (let slot = 1; slot <= 60; slot++) {
+      writer.takeBlock(blockOf(slot, 40_000))
+      failures += (yield* Effect.exit(Effect.tryPromise(() => writer.flush(moment(slot)))))._tag === "Failure" ? 1 : 0
+    }
+    assert.isAbove(failures, 0)
+    assert.isBelow(failures, 5)
+    assert.strictEqual((yield* summarizeRecording(folder)).lastBlock, 60)
+  })
+)
+
+it.effect("a state that is larger than a file does not begin one at each write", () =>
+  Effect.gen(function* () {
+    const folder = yield* folderOf
+    const writer = writerOf(folder, { mostBytes: 16 * MIB })
+    writer.watch([first, second])
+    writer.take(writes(1, { ...holding(first, []), data: randomBytes(3 * MIB) }), moment(1))
+    for (let slot = 1; slot <= 5; slot++) {
+      writer.take(writes(slot, holding(second, [slot])), moment(slot))
+      yield* flush(writer, moment(slot))
+    }
+    assert.lengthOf(readdirSync(folder), 1)
+  })
+)
+
+it.effect("what is lost while a file begins leaves a hole in what is covered", () =>
+  Effect.gen(function* () {
+    const folder = yield* folderOf
+    const gate = Promise.withResolvers<void>()
+    let appends = 0
+    const slow: RecordDisk = {
+      ...fileDisk,
+      append: async (path, bytes) => {
+        appends += 1
+        await (appends === 2 ? gate.promise : undefined)
+        await fileDisk.append(path, bytes)
+      }
+    }
+    const writer = writerOf(folder, { disk: slow })
+    writer.takeBlock(blockOf(1, 10))
+    const begun = writer.flush(moment(1))
+    yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve))).pipe(
+      Effect.repeat({ until: () => appends === 2 })
+    )
+    writer.takeBlock(blockOf(2, 65 * MIB))
+    gate.resolve()
+    yield* Effect.promise(() => begun)
+    yield* flush(writer, moment(3))
+    assert.lengthOf(readdirSync(folder), 2)
+    assert.lengthOf((yield* summarizeRecording(folder)).covered, 2)
+  })
+)
 
 it.effect("an account that is no longer followed is neither recorded nor in the next state", () =>
   Effect.gen(function* () {

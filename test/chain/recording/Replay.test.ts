@@ -126,6 +126,24 @@ describe("a replay", () => {
     })
   )
 
+  it.live("has what was written before the first state of a later file", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      yield* recorded(folder, 24)
+      const restarted = new RecordWriter({ folder, run: "b", bounds: { mostBytes: 1e9, keptMs: 1e9 } })
+      restarted.setGenesis("the chain")
+      restarted.watch([first, second])
+      restarted.take(writes(25), moment(25))
+      for (const slot of [25, 26]) {
+        const block = { slot: slot - 1, parentSlot: slot - 2, blockTimeMs: timeOf(slot - 1), blockTimeEstimated: false }
+        restarted.takeBlock({ ...block, heardAtMs: timeOf(slot) + 100, json: json(slot - 1) })
+        yield* Effect.promise(() => restarted.flush({ ...moment(slot), heardAtMs: timeOf(slot) + 200 }))
+      }
+      const { read } = yield* played({ ...opened, folder, from: 20, to: 25 })
+      assert.deepStrictEqual(Array.from(read.accounts.get(first)?.data ?? []), [25])
+    })
+  )
+
   it.live("is the same each time", () =>
     Effect.gen(function* () {
       const folder = yield* folderOf
