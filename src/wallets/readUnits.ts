@@ -1,5 +1,5 @@
 /** Reads what wallets hold from the node. */
-import { Cache, Clock, Duration, Effect, Exit, Schema, Semaphore } from "effect"
+import { Cache, Clock, Duration, Effect, Schema, Semaphore } from "effect"
 import { BALANCE_LENGTH, TOKEN_PROGRAMS, TokenAccounts, unitsByMint } from "../chain/rpc/TokenAccounts.ts"
 import { ChainUnavailable } from "../chain/ChainUnavailable.ts"
 import type { Address, Mint } from "../domain/Address.ts"
@@ -7,7 +7,10 @@ import { within } from "../storage/deadline.ts"
 import type { HeldUnits } from "./walletBalances.ts"
 
 const DEADLINE = Duration.millis(1500)
-/** Wallets whose accounts are kept, and for how long. Callers that read one wallet together share one read. */
+/**
+ * Wallets whose accounts are kept, and for how long. Callers that read one wallet together share one read. A failure is kept
+ * too: a huge wallet that is asked for again and again costs one read.
+ */
 const MOST_KEPT = 100
 const KEPT_FOR = Duration.seconds(5)
 const CONCURRENT_WALLETS = 4
@@ -45,7 +48,7 @@ export const makeUnits = Effect.gen(function* () {
       turns
         .withPermits(1)(read(wallet))
         .pipe(within(DEADLINE, () => new DeadlinePassed())),
-    { capacity: MOST_KEPT, timeToLive: (exit) => (Exit.isSuccess(exit) ? KEPT_FOR : Duration.zero) }
+    { capacity: MOST_KEPT, timeToLive: () => KEPT_FOR }
   )
   return (wallet: Address) => Cache.get(kept, wallet)
 })

@@ -141,6 +141,12 @@ const decoded = (recorded: RecordedBlock): BlockEvent<TradeBlock> => {
     : { _tag: "Block", block: { ...block, blockTimeMs, ...(blockTimeEstimated && { blockTimeEstimated }) } }
 }
 
+/** What a file holds; null when it cannot be read: the recorder may have removed it. */
+const readOrSkip = <A, E>(read: Effect.Effect<A, E>) =>
+  Effect.catchCause(read, (cause) =>
+    Effect.as(Effect.logWarning("A file of the recording cannot be read, and is left out", cause), null)
+  )
+
 /** How far a replay is. */
 interface Progress {
   moment: Moment
@@ -216,12 +222,19 @@ const make = Effect.gen(function* () {
     (((each._tag === "Event" || each._tag === "Whole" || each._tag === "Moment") && each.moment.slot > to) ||
       (each._tag === "Block" && each.block.slot > to))
 
+  /** The file that is played, and how much of it was. A replay that failed goes on there. */
+  const place = { file: 0, played: 0, atMs: opened.moment.heardAtMs }
   const run = Effect.gen(function* () {
     yield* isFollowed.await
-    let atMs = opened.moment.heardAtMs
-    for (const [at, file] of files.entries()) {
-      const played = yield* file.read
+    for (; place.file < files.length; place.file++, place.played = 0) {
+      const at = place.file
+      const played = yield* readOrSkip(files[at]?.read ?? Effect.succeed(null))
+      let number = 0
       for (const each of played ?? []) {
+        if (number++ < place.played) {
+          continue
+        }
+        place.played = number
         const isHistory = at < first || each.atMs <= opened.moment.heardAtMs
         if (isHistory) {
           // Their accounts are known already.
@@ -234,10 +247,10 @@ const make = Effect.gen(function* () {
           }
           continue
         }
-        const pauseMs = speed === null ? 0 : Math.min(LONGEST_PAUSE_MS, Math.max(0, each.atMs - atMs)) / speed
+        const pauseMs = speed === null ? 0 : Math.min(LONGEST_PAUSE_MS, Math.max(0, each.atMs - place.atMs)) / speed
         yield* pauseMs > 0 ? Effect.sleep(Duration.millis(pauseMs)) : Effect.void
-        atMs = Math.max(atMs, each.atMs)
-        clock.advance(atMs)
+        place.atMs = Math.max(place.atMs, each.atMs)
+        clock.advance(place.atMs)
         yield* play(each)
         yield* taken
         if (isEnd(each)) {

@@ -46,11 +46,11 @@ const json = (slot: number) =>
   )
 
 /** Slots 10 to `last`: the first account has the number of its slot, and a block is heard one slot late. */
-const recorded = Effect.fnUntraced(function* (folder: string, last = 40) {
-  const writer = new RecordWriter({ folder, run: "a", bounds: { mostBytes: 1e9, keptMs: 1e9 } })
+const recorded = Effect.fnUntraced(function* (folder: string, last = 40, from = 10, run = "a") {
+  const writer = new RecordWriter({ folder, run, bounds: { mostBytes: 1e9, keptMs: 1e9 } })
   writer.setGenesis("the chain")
   writer.watch([first, second])
-  for (let slot = 10; slot <= last; slot++) {
+  for (let slot = from; slot <= last; slot++) {
     writer.take(writes(slot), moment(slot))
     const block = { slot: slot - 1, parentSlot: slot - 2, blockTimeMs: timeOf(slot - 1), blockTimeEstimated: false }
     writer.takeBlock({ ...block, heardAtMs: timeOf(slot) + 100, json: json(slot - 1) })
@@ -63,8 +63,9 @@ const refusalOf = (options: Replay.ReplayOptions) => Effect.map(Effect.flip(Repl
 const opened = { from: null, to: null, speed: null }
 
 /** Everything that a replay sends to a reader of the first account and of blocks, with the time at which it came. */
-const played = Effect.fnUntraced(function* (options: Replay.ReplayOptions) {
+const played = Effect.fnUntraced(function* (options: Replay.ReplayOptions, onceOpen: () => void = () => undefined) {
   const replay = yield* Replay.openReplay(options)
+  onceOpen()
   return yield* Effect.gen(function* () {
     const feed = yield* ChainFeed
     const reader = yield* readFeed(feed)
@@ -141,6 +142,18 @@ describe("a replay", () => {
       }
       const { read } = yield* played({ ...opened, folder, from: 20, to: 25 })
       assert.deepStrictEqual(Array.from(read.accounts.get(first)?.data ?? []), [25])
+    })
+  )
+
+  it.live("leaves out a file that was removed meanwhile", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      yield* recorded(folder, 20)
+      yield* recorded(folder, 30, 21, "b")
+      yield* recorded(folder, 40, 31, "c")
+      const [, middle] = (yield* recordFilesOf(folder)).toSorted((a, b) => a.slot - b.slot)
+      const { slots } = yield* played({ ...opened, folder, from: 15, to: 35 }, () => rmSync(middle?.path ?? ""))
+      assert.deepStrictEqual(slots, [...range(16, 20), ...range(32, 35)])
     })
   )
 
