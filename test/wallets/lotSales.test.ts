@@ -17,6 +17,12 @@ const bookOf = (method: LotMethod, rows = trades) => lotBook(eventsOf(rows), met
 const costs = (method: LotMethod) =>
   bookOf(method).sold.map(({ acquired, costNanos, units }) => [acquired?.signature ?? null, units, costNanos])
 
+/** What is left of the first four trades when the chain has so many units. */
+const unitsLeft = (units: bigint | null) => {
+  const { isBroken, open } = lotBook(eventsOf(trades.slice(0, 4)), "fifo", units)
+  return { isBroken, units: open.reduce((sum, lot) => sum + lot.units, 0n) }
+}
+
 describe("sales by lots", () => {
   it("take the oldest, the newest or the dearest lot first", () => {
     assert.deepStrictEqual(costs("fifo"), [
@@ -110,10 +116,6 @@ describe("sales by lots", () => {
   })
 
   it("end with the units on the chain: missing ones were there before, and extra ones may have been sold", () => {
-    const unitsLeft = (units: bigint | null) => {
-      const { isBroken, open } = lotBook(eventsOf(trades.slice(0, 4)), "fifo", units)
-      return { isBroken, units: open.reduce((sum, lot) => sum + lot.units, 0n) }
-    }
     const left = 15n
     assert.deepStrictEqual(unitsLeft(left), { isBroken: false, units: left })
     assert.deepStrictEqual(unitsLeft(left + 5n), { isBroken: false, units: left + 5n })
