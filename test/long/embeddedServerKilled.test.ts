@@ -68,6 +68,20 @@ describe.runIf(isAvailable)("EmbeddedServer.start, after another process", () =>
     })
   )
 
+  it.live("starts where a killed server left its lock files empty", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const { kill, lines } = yield* writer(path)
+      process.kill(lines[0] ?? 0, "SIGKILL")
+      yield* kill
+      for (const file of [join(path, "data", "postmaster.pid"), join(path, ".s.PGSQL.5432.lock")]) {
+        writeFileSync(file, "")
+      }
+      const server = yield* EmbeddedServer.start({ folder: path })
+      assert.deepStrictEqual(yield* query(server.socketFolder, "select count(*) > 50 from numbers"), [[true]])
+    })
+  )
+
   it.live("loses no acknowledged write when owner and server are killed", () =>
     Effect.gen(function* () {
       const path = yield* folder
