@@ -141,18 +141,14 @@ const decoded = (recorded: RecordedBlock): BlockEvent<TradeBlock> => {
     : { _tag: "Block", block: { ...block, blockTimeMs, ...(blockTimeEstimated && { blockTimeEstimated }) } }
 }
 
-/** What a file holds; null when it cannot be read: the recorder may have removed it. */
-const readOrSkip = <A, E>(read: Effect.Effect<A, E>) =>
-  Effect.catchCause(read, (cause) =>
-    Effect.as(Effect.logWarning("A file of the recording cannot be read, and is left out", cause), null)
-  )
-
 /** How far a replay is. */
 interface Progress {
   moment: Moment
   block: number
   blockTimeMs: number | null
   isDone: boolean
+  /** True once a file was left out. */
+  hasHole: boolean
 }
 
 const make = Effect.gen(function* () {
@@ -166,7 +162,7 @@ const make = Effect.gen(function* () {
   const events = yield* Queue.unbounded<ChainEvent>()
   const blocks = yield* Queue.bounded<BlockEvent<TradeBlock>>(WAITING_BLOCKS)
   const isFollowed = yield* Latch.make()
-  const progress: Progress = { moment: opened.moment, block: 0, blockTimeMs: null, isDone: false }
+  const progress: Progress = { moment: opened.moment, block: 0, blockTimeMs: null, isDone: false, hasHole: false }
 
   const freshness = (): Freshness => {
     const { heardAtMs, slot, state } = progress.moment
@@ -222,6 +218,13 @@ const make = Effect.gen(function* () {
     (((each._tag === "Event" || each._tag === "Whole" || each._tag === "Moment") && each.moment.slot > to) ||
       (each._tag === "Block" && each.block.slot > to))
 
+  /** What a file holds; null when it cannot be read: the recorder may have removed it. */
+  const readOrSkip = <A, E>(read: Effect.Effect<A, E>) =>
+    Effect.catchCause(read, (cause) => {
+      progress.hasHole = true
+      return Effect.as(Effect.logWarning("A file of the recording cannot be read, and is left out", cause), null)
+    })
+
   /** The file that is played, and how much of it was. A replay that failed goes on there. */
   const place = { file: 0, played: 0, atMs: opened.moment.heardAtMs }
   const run = Effect.gen(function* () {
@@ -275,7 +278,8 @@ const make = Effect.gen(function* () {
   yield* monitor.report("replay", () => {
     const { heardAtMs, slot } = progress.moment
     const share = progress.isDone ? 1 : Math.min(1, Math.max(0, (slot - from) / Math.max(1, last - from)))
-    return { observedAtMs: heardAtMs, status: "known", slot, ...((to !== null || progress.isDone) && { share }) }
+    const status = progress.hasHole ? "partial" : "known"
+    return { observedAtMs: heardAtMs, status, slot, ...((to !== null || progress.isDone) && { share }) }
   })
   yield* monitor.report("block_feed", () => ({
     observedAtMs: progress.blockTimeMs,

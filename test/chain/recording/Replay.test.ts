@@ -8,6 +8,7 @@ import type { BlockEvent } from "../../../src/chain/blocks/BlockFeed.ts"
 import { type ChainEvent, ChainFeed } from "../../../src/chain/ChainFeed.ts"
 import type { TradeBlock } from "../../../src/chain/decoding/TradeBlock.ts"
 import { TradeBlocks } from "../../../src/chain/decoding/TradeBlocks.ts"
+import * as Monitor from "../../../src/operations/SourceMonitor.ts"
 import { recordFilesOf } from "../../../src/chain/recording/readRecording.ts"
 import type { Moment } from "../../../src/chain/recording/recordEntry.ts"
 import { RecordWriter } from "../../../src/chain/recording/RecordWriter.ts"
@@ -91,11 +92,13 @@ const played = Effect.fnUntraced(function* (options: Replay.ReplayOptions, onceO
       clock: feed.clock(),
       nowMs: yield* Clock.currentTimeMillis,
       state: feed.freshness().state,
+      status: (yield* Monitor.SourceMonitor).stateOf("replay", 0)?.status,
       read: yield* feed.read([first, second]),
       found: yield* feed.accountsOf({ programId: OWNER, matches: [] })
     }
   }).pipe(
     Effect.provide(Replay.layer),
+    Effect.provide(Monitor.layer),
     Effect.provideService(Replay.CurrentReplay, replay),
     Effect.provideService(Clock.Clock, replay.clock)
   )
@@ -108,7 +111,7 @@ describe("a replay", () => {
     Effect.gen(function* () {
       const folder = yield* folderOf
       yield* recorded(folder)
-      const { before, blocks, clock, found, nowMs, read, slots, state } = yield* played({
+      const { before, blocks, clock, found, nowMs, read, slots, state, status } = yield* played({
         ...opened,
         folder,
         from: 20,
@@ -120,7 +123,7 @@ describe("a replay", () => {
       assert.deepStrictEqual(clock, { slot: 30, epoch: 3, unixTimestamp: Math.floor(timeOf(30) / 1000) })
       // The block of slot 30 was heard at slot 31.
       assert.strictEqual(nowMs, timeOf(31) + 100)
-      assert.strictEqual(state, "recorded")
+      assert.deepStrictEqual([state, status], ["recorded", "known"])
       assert.deepStrictEqual(Array.from(read.accounts.get(first)?.data ?? []), [30])
       assert.isNull(read.accounts.get(second))
       assert.deepStrictEqual([...found.accounts.keys()], [first])
@@ -152,7 +155,8 @@ describe("a replay", () => {
       yield* recorded(folder, 30, 21, "b")
       yield* recorded(folder, 40, 31, "c")
       const [, middle] = (yield* recordFilesOf(folder)).toSorted((a, b) => a.slot - b.slot)
-      const { slots } = yield* played({ ...opened, folder, from: 15, to: 35 }, () => rmSync(middle?.path ?? ""))
+      const { slots, status } = yield* played({ ...opened, folder, from: 15, to: 35 }, () => rmSync(middle?.path ?? ""))
+      assert.strictEqual(status, "partial")
       assert.deepStrictEqual(slots, [...range(16, 20), ...range(32, 35)])
     })
   )
