@@ -86,6 +86,9 @@ const makeBlocks = Effect.fnUntraced(function* (
   const take = Effect.fnUntraced(function* (batch: PricedBatch, isBehind: boolean) {
     const afterGap = batch.afterGap || isBehind
     const { newestMs } = progress
+    if (isBehind) {
+      ledgers.noteBehind(batch.timeMs)
+    }
     ledgers.repaired()
     if (afterGap) {
       ledgers.noteGaps(watched.wallets())

@@ -35,6 +35,10 @@ export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: 
   let pausedUntilMs = 0
   /** The gaps in the blocks that each ledger was built from. */
   const lacking = new Map<Address, Gaps>()
+  /** The gaps at the last look for closed ones; null when ledgers were noted since. */
+  let looked: string | null = null
+  /** The newest block before which the feed fell behind: what it missed then is in no gap. */
+  let behindMs = 0
 
   /** Restores these wallets from a new read of their accounts, because changes were missed. */
   const missed = (wallets: ReadonlyArray<Address>) => {
@@ -52,19 +56,27 @@ export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: 
   const noteGaps = (wallets: Iterable<Address>, gaps: Gaps = tape.gaps()) => {
     for (const wallet of gaps.length > 0 ? wallets : []) {
       lacking.set(wallet, gaps)
+      looked = null
     }
   }
 
   /** Restores wallets again once a gap of their ledgers is closed: its blocks were read and stored. */
   const repaired = () => {
     const open = tape.gaps()
+    const now = open.map(({ fromSlot, toSlot }) => `${fromSlot} ${toSlot}`).join()
+    if (now === looked) {
+      return
+    }
+    looked = now
     const isOpen = ({ fromSlot, toSlot }: MissingBlocks) =>
       open.some((gap) => gap.fromSlot <= toSlot && gap.toSlot >= fromSlot)
-    const found = Array.from(lacking).flatMap(([wallet, gaps]) => (gaps.every(isOpen) ? [] : [wallet]))
+    const found = Array.from(lacking).flatMap(([wallet, gaps]) =>
+      watched.has(wallet) && gaps.every(isOpen) ? [] : [wallet]
+    )
     if (found.length > 0) {
       found.forEach((wallet) => lacking.delete(wallet))
       missed(found.filter((wallet) => watched.has(wallet)))
-      state.gapIs(storedGapMs(tape))
+      state.gapIs(Math.max(storedGapMs(tape), behindMs))
     }
   }
 
@@ -151,10 +163,15 @@ export const makeLedgerRestore = ({ accounts, restored, state, tape, watched }: 
     )
   })
 
+  const noteBehind = (timeMs: number) => {
+    behindMs = timeMs
+  }
+
   const startAnew = () => {
     lacking.clear()
+    behindMs = 0
     reads.startAnew()
   }
 
-  return { missed, noteGaps, relink, repaired, restore, startAnew }
+  return { missed, noteBehind, noteGaps, relink, repaired, restore, startAnew }
 }
