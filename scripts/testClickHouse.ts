@@ -31,9 +31,16 @@ run(process.execPath, [
   "run",
   "--config",
   "scripts/config/vitest.ts",
-  ...["MarketStoresClickHouse", "contact", "retention", "spool", "tradeColumns", "tradeQueries", "writeQueue"].map(
-    (name) => `test/market/history/${name}.test.ts`
-  )
+  ...[
+    "MarketStoresClickHouse",
+    "contact",
+    "readViews",
+    "retention",
+    "spool",
+    "tradeColumns",
+    "tradeQueries",
+    "writeQueue"
+  ].map((name) => `test/market/history/${name}.test.ts`)
 ])
 if (!process.argv.includes("--no-bench")) {
   run(process.execPath, ["scripts/bench/clickhouse.ts", ...process.argv.slice(2)], 1)

@@ -70,8 +70,10 @@ const momentOf = (name: string, text: Option.Option<string>): Effect.Effect<numb
 const exported = Command.make(
   "export",
   {
-    dataset: Argument.Literals("dataset", ["trades", "wallets", "bars"]).pipe(
-      Argument.withDescription("trades: pool swaps. wallets: net trades and transfers. bars: closed candles")
+    dataset: Argument.Literals("dataset", ["trades", "wallets", "holders", "bars"]).pipe(
+      Argument.withDescription(
+        "trades: pool swaps. wallets: net trades and transfers. holders: what these wallets held. bars: closed candles"
+      )
     ),
     file: Argument.String("file").pipe(Argument.withDescription("Path of the new file")),
     format: Flag.Literals("format", formats).pipe(
@@ -112,7 +114,7 @@ const exported = Command.make(
           : `Written ${file}: ${summary.rows} rows from ${first} to ${last}. ${missing}`
       )
     })
-).pipe(Command.withDescription("Write stored trades or candles to a Parquet, CSV or NDJSON file"))
+).pipe(Command.withDescription("Write stored trades, holders or candles to a Parquet, CSV or NDJSON file"))
 
 const KIB = 1024
 

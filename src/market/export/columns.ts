@@ -40,6 +40,17 @@ export const walletColumns: ReadonlyArray<Column<TapeTrade>> = [
   { name: "tip_lamports", kind: "units", of: ({ tipLamports }) => tipLamports ?? null }
 ]
 
+/** Columns of `holders`: what a wallet held of a mint after its newest transaction in it. */
+export const holderColumns: ReadonlyArray<Column<TapeTrade>> = [
+  { name: "mint", kind: "text", of: ({ mint }) => mint },
+  { name: "wallet", kind: "text", of: ({ wallet }) => wallet },
+  { name: "amount", kind: "units", of: ({ held }) => held?.after ?? null },
+  { name: "decimals", kind: "integer", of: ({ decimals }) => decimals },
+  { name: "slot", kind: "integer", of: ({ slot }) => slot },
+  { name: "time", kind: "time", of: ({ timeMs }) => timeMs },
+  { name: "signature", kind: "text", of: ({ signature }) => signature }
+]
+
 /** A closed candle of one mint over all pools. Volumes are in billionths of a dollar and of SOL. */
 export interface ExportedBar {
   readonly mint: string

@@ -1,4 +1,4 @@
-/** Writes stored trades or candles of a time range to a file, beside a running service. */
+/** Writes stored trades, holders or candles of a time range to a file, beside a running service. */
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { type Column, ExportFailed, type Format, openTableFile } from "../../storage/tableFile.ts"
@@ -8,15 +8,22 @@ import { makeChainTable } from "../history/chainTable.ts"
 import { makeTradeNames } from "../history/tradeNames.ts"
 import { roleNumber, ROW_COLUMNS } from "../history/tradeRows.ts"
 import { makeTradeTable } from "../history/tradeTable.ts"
-import { barColumns, type ExportedBar, tradeColumns, walletColumns } from "./columns.ts"
+import { barColumns, type ExportedBar, holderColumns, tradeColumns, walletColumns } from "./columns.ts"
 
 /** Widths of stored candles in seconds. Minutes are kept for `MINUTE_BARS_KEPT`. */
 const barWidths = { "1m": 60, "1h": 3600, "1d": 86_400 } as const
 type BarWidth = keyof typeof barWidths
 
+/** What can be exported. */
+export const datasets = ["trades", "wallets", "holders", "bars"] as const
+export type Dataset = (typeof datasets)[number]
+
 export interface ExportRequest {
-  /** `trades`: swaps of pools. `wallets`: net trades and transfers of wallets. `bars`: closed candles of a token. */
-  readonly dataset: "trades" | "wallets" | "bars"
+  /**
+   * `trades`: swaps of pools. `wallets`: net trades and transfers of wallets. `holders`: wallets with such a row, and what
+   * they held after the newest one. `bars`: closed candles of a token.
+   */
+  readonly dataset: Dataset
   readonly file: string
   readonly format: Format
   /** From this moment on, and before `toMs`; null for everything that is stored. Milliseconds since the Unix epoch. */
@@ -89,7 +96,7 @@ const within = (chain: number, [fromMs, toMs]: readonly [number, number]): strin
   `chain = ${chain} and at >= to_timestamp(${fromMs / 1000}) and at < to_timestamp(${toMs / 1000})`
 
 /**
- * Exports rows in the order of the chain; candles by mint and time. Reads everything at one moment, a cursor's page at a
+ * Exports rows in the order of the chain; candles by mint and time, holders by mint. Reads everything at one moment, a cursor's page at a
  * time, so memory holds one page and one group of the file. Fails when the file exists or no chain is stored.
  */
 export const exportRows = Effect.fn("market.exportRows")(function* (request: ExportRequest) {
@@ -147,6 +154,26 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
     return { count, finish }
   })
 
+  const holders = Effect.fnUntraced(function* (chain: number, range: readonly [number, number]) {
+    const { finish, write } = yield* open<TapeTrade>(holderColumns)
+    // The first row of a mint and a wallet is known once all rows are sorted.
+    yield* sql`set local statement_timeout = 0`
+    const query = `
+      select ${ROW_COLUMNS} from (
+        select distinct on (mint, wallet) * from trade_rows where ${within(chain, range)} and ${roles.wallets}
+        order by mint, wallet, slot desc, place desc
+      ) as newest
+      where held_after is distinct from 0 order by mint, wallet
+    `
+    const count = yield* pages(
+      "exported_holders",
+      query,
+      (page) => Effect.flatMap(page.values, table.readTrades),
+      write
+    )
+    return { count, finish }
+  })
+
   const bars = Effect.fnUntraced(function* (chain: number, range: readonly [number, number], width: BarWidth) {
     const { finish, write } = yield* open<ExportedBar>(barColumns)
     const query = `
@@ -166,9 +193,9 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
       return yield* new ExportFailed({ detail: "no trades of this chain are stored in PostgreSQL" })
     }
     const { closed, progress } = stored
-    const lastMs = { trades: progress.timeMs + 1, wallets: progress.timeMs + 1, bars: closedOf(closed, request) }
+    const lastMs = request.dataset === "bars" ? closedOf(closed, request) : progress.timeMs + 1
     // Of the second before `readFrom` only some blocks may be stored.
-    const [wholeMs, endMs] = [progress.readFrom * 1000, lastMs[request.dataset]]
+    const [wholeMs, endMs] = [progress.readFrom * 1000, lastMs]
     const grainMs = request.dataset === "bars" ? 1000 * barWidths[request.width] : 1000
     const firstMs = Math.floor((wholeMs - 1000) / grainMs) * grainMs
     const fromMs = Math.max(request.fromMs ?? firstMs, firstMs)
@@ -177,10 +204,13 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
       .filter(({ fromSecond, toSecond }) => fromSecond * 1000 < toMs && toSecond * 1000 >= fromMs)
       .map(({ fromSlot, toSlot }) => ({ fromSlot, toSlot }))
     const isAll = (request.fromMs ?? wholeMs) >= wholeMs && (request.toMs ?? endMs) <= endMs
+    const range = [fromMs, toMs] as const
     const { count, finish } =
       request.dataset === "bars"
-        ? yield* bars(chain.id, [fromMs, toMs], request.width)
-        : yield* trades(chain.id, [fromMs, toMs], request.dataset)
+        ? yield* bars(chain.id, range, request.width)
+        : request.dataset === "holders"
+          ? yield* holders(chain.id, range)
+          : yield* trades(chain.id, range, request.dataset)
     const summary: ExportSummary = {
       rows: count,
       genesis: chain.genesis,

@@ -1,3 +1,5 @@
+import { readViews } from "./readViews.ts"
+
 /** The tables of trades and candles in ClickHouse, as migrations. Append only: a released migration is never edited. */
 
 /** How many inserts a table remembers by their tokens. */
@@ -141,5 +143,6 @@ const REVISIONS = `
  * may have carried out some of them.
  */
 export const migrations: ReadonlyArray<{ readonly name: string; readonly statements: ReadonlyArray<string> }> = [
-  { name: "0001_trades", statements: [TRADES, WALLET_TRADES, WALLET_VIEW, ...barStatements, REVISIONS] }
+  { name: "0001_trades", statements: [TRADES, WALLET_TRADES, WALLET_VIEW, ...barStatements, REVISIONS] },
+  { name: "0002_read_views", statements: readViews }
 ]

@@ -12,7 +12,7 @@ export interface Migration {
 }
 
 const repeatable = (statement: string): string =>
-  statement.trim().replace(/^CREATE (TABLE|MATERIALIZED VIEW) /u, "CREATE $1 IF NOT EXISTS ")
+  statement.trim().replace(/^CREATE (TABLE|VIEW|MATERIALIZED VIEW) /u, "CREATE $1 IF NOT EXISTS ")
 
 /**
  * Applies the migrations that the database does not have. ClickHouse has no transactions: an interrupted migration

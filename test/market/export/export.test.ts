@@ -169,6 +169,51 @@ describe.runIf(TestDatabase.isAvailable)("an export", () => {
       })
     )
 
+    it.effect("of holders has what each wallet held after its newest transaction of the range", () =>
+      Effect.gen(function* () {
+        yield* open("holders")
+        const store = yield* BlockStore
+        const [mint, other] = [mintOf(1), mintOf(2)]
+        const of = (wallet: number, after: bigint | null, given: Partial<TapeTrade> = {}): Partial<TapeTrade> => ({
+          role: "both",
+          wallet: walletOf(wallet),
+          mint,
+          ...(after === null ? {} : { held: { before: 0n, after } }),
+          ...given
+        })
+        yield* store.append([
+          storedBlock(1, [of(1, 5n), of(2, 9n), of(1, 8n, { mint: other }), of(3, 4n)]),
+          storedBlock(2, [
+            of(1, MANY),
+            of(2, 0n),
+            of(4, null),
+            of(5, 1n, { role: "transfer" }),
+            of(6, 7n, { role: "pool" })
+          ])
+        ])
+        const path = yield* folder
+        const rowsOf = Effect.fnUntraced(function* (name: string, given: Partial<ExportRequest>) {
+          const summary = yield* exportRows(all(join(path, name), { dataset: "holders", ...given }))
+          const rows = yield* readBack(join(path, name))
+          assert.strictEqual(summary.rows, rows.length)
+          return new Map(rows.map(({ amount, mint, wallet }) => [`${mint} ${wallet}`, amount]))
+        })
+        assert.deepStrictEqual(
+          yield* rowsOf("all", {}),
+          new Map([
+            [`${mint} ${walletOf(1)}`, MANY],
+            [`${mint} ${walletOf(3)}`, 4n],
+            [`${mint} ${walletOf(4)}`, null],
+            [`${mint} ${walletOf(5)}`, 1n],
+            [`${other} ${walletOf(1)}`, 8n]
+          ])
+        )
+        const past = yield* rowsOf("past", { toMs: (MONDAY + 2) * 1000 })
+        assert.strictEqual(past.get(`${mint} ${walletOf(2)}`), 9n)
+        assert.strictEqual(past.get(`${mint} ${walletOf(1)}`), 5n)
+      })
+    )
+
     it.effect("of candles has the closed ones, with the volume of their trades", () =>
       Effect.gen(function* () {
         yield* open("candles")
