@@ -4,6 +4,7 @@ import { Option, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { walletBatchPolicy } from "../src/access/WalletBatch.ts"
 import { usageDefaults, UsageQuery } from "../src/api/Account.ts"
+import { FirstBuyersQuery, MOST_BUYER_TOKENS } from "../src/api/Launches.ts"
 import { HoldersQuery } from "../src/api/Tokens.ts"
 import { QuoteQuery, StreamQuery } from "../src/api/Spot.ts"
 import { SearchQuery } from "../src/api/Search.ts"
@@ -138,6 +139,9 @@ describe("docs/limits.md", () => {
     assertBounds(PositionsQuery, "limit", leastPositions, mostPositions)
     const [fewest = 0, most = 0] = numbersIn(rows.get("holders of a token"))
     assertBounds(HoldersQuery, "limit", fewest, most)
+    const [fewestBuyers = 0, mostBuyers = 0] = numbersIn(rows.get("first buyers of a token"))
+    assertBounds(FirstBuyersQuery, "limit", fewestBuyers, mostBuyers)
+    assert.deepStrictEqual(numbersIn(rows.get("first buyers of several tokens")), [1, MOST_BUYER_TOKENS])
     const [leastBps = 0, mostBps = 0] = numbersIn(rows.get("slippage"))
     assertBounds(QuoteQuery, "slippageBps", leastBps, mostBps)
     const [leastMs = 0, mostMs = 0, leastSeconds = 0, mostSeconds = 0] = numbersIn(rows.get("quote stream"))
@@ -185,6 +189,8 @@ describe("docs/limits.md", () => {
       "prices in the past",
       "facts of several tokens",
       "holders of a token",
+      "first buyers of a token",
+      "first buyers of several tokens",
       "several quotes",
       "trades and transfers of a wallet",
       "positions of a wallet",

@@ -1,10 +1,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
-import { DataUnavailable, InvalidCursor, LaunchNotFound } from "./errors/problems.ts"
+import { DataUnavailable, InvalidCursor, LaunchNotFound, UnsupportedChain } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
+import { Cost } from "./middleware/Metering.ts"
 import { CursorParameter, LimitParameter, NextCursor } from "./pages.ts"
-import { BooleanParameter, CommaList, NoQuery, optional, refuse, UnixSecond } from "./parameters.ts"
+import { BooleanParameter, CommaList, NoQuery, optional, refuse, tokenParams, UnixSecond } from "./parameters.ts"
+import { FirstBuyersInShort, FirstBuyersOfToken } from "./schemas/FirstBuyers.ts"
 import { LaunchDetail, LaunchRow } from "./schemas/LaunchView.ts"
 import { marketKnowledge } from "./schemas/MarketViews.ts"
 import { VenueLabel } from "./Spot.ts"
@@ -61,6 +63,47 @@ export class LaunchAnswer extends Schema.Opaque<LaunchAnswer>()(
   })
 ) {}
 
+/** Default and greatest number of first buyers of a token. A read of several tokens counts the default number of each. */
+export const buyerLimits = { usual: 20, most: 50 } as const
+
+/** Most tokens whose first buyers one read counts. */
+export const MOST_BUYER_TOKENS = 40
+
+export const FirstBuyersQuery = Schema.Struct({
+  limit: Schema.optionalKey(LimitParameter(buyerLimits.most, buyerLimits.usual))
+})
+
+export const FirstBuyersListQuery = Schema.Struct({
+  addresses: field(
+    CommaList(Address, MOST_BUYER_TOKENS),
+    `1 to ${MOST_BUYER_TOKENS} different mints, separated by commas.`
+  )
+})
+
+const buyersMeta = Schema.Struct({ ...metaOf("public-first-buyers-v1"), ...marketKnowledge })
+
+export class FirstBuyersAnswer extends Schema.Opaque<FirstBuyersAnswer>()(
+  Schema.Struct({
+    data: FirstBuyersOfToken,
+    meta: field(buyersMeta, "How the answer was made, and how well it is known.")
+  }).annotate({
+    identifier: "FirstBuyersAnswer",
+    description:
+      "The first buyers of one token. The coverage is for the time from the creation to the last listed purchase."
+  })
+) {}
+
+export class FirstBuyersListAnswer extends Schema.Opaque<FirstBuyersListAnswer>()(
+  Schema.Struct({
+    data: field(Schema.Array(FirstBuyersInShort), "The answer itself, in the order of the request."),
+    meta: field(buyersMeta, "How the answer was made, and how well it is known.")
+  }).annotate({
+    identifier: "FirstBuyersListAnswer",
+    description:
+      "The first buyers of several tokens in numbers. The coverage is incomplete when the coverage of a token is."
+  })
+) {}
+
 /** Launches of tokens on launchpads. */
 export class LaunchesGroup extends HttpApiGroup.make("launches")
   .add(
@@ -79,7 +122,32 @@ export class LaunchesGroup extends HttpApiGroup.make("launches")
       query: NoQuery,
       success: LaunchAnswer,
       error: [LaunchNotFound, DataUnavailable]
-    }).annotate(OpenApi.Summary, "The launch of one token, with its first buyers")
+    }).annotate(OpenApi.Summary, "The launch of one token, with its first buyers"),
+    HttpApiEndpoint.get("firstBuyers", "/api/v1/tokens/:chain/:address/first-buyers", {
+      params: tokenParams,
+      query: FirstBuyersQuery,
+      success: FirstBuyersAnswer,
+      error: [UnsupportedChain, DataUnavailable]
+    })
+      .annotate(
+        OpenApi.Summary,
+        "The first wallets that bought a token, what they still hold, and which of them bought together"
+      )
+      .annotate(
+        OpenApi.Description,
+        "First purchases in pools since the creation, by slot and place. A token whose creation was not seen has no list: `rows` is null and the coverage says why. Holders of a token that is not followed are queued, so that the same request knows more a little later."
+      ),
+    HttpApiEndpoint.get("firstBuyersOfMany", "/api/v1/tokens/first-buyers", {
+      query: FirstBuyersListQuery,
+      success: FirstBuyersListAnswer,
+      error: [DataUnavailable]
+    })
+      .annotate(Cost, 3)
+      .annotate(OpenApi.Summary, `The first buyers of 1 to ${MOST_BUYER_TOKENS} tokens in numbers`)
+      .annotate(
+        OpenApi.Description,
+        `One row for each mint, in the order of the request: how many of the first ${buyerLimits.usual} buyers still hold the token, and what share.`
+      )
   )
   .middleware(Authorization)
   .annotate(OpenApi.Description, "Launches of tokens on launchpads, as far as their blocks were read.") {}

@@ -27,6 +27,11 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   }),
   "launches.list": () => ({ query: { limit: "5" } }),
   "launches.one": ({ launched }) => ({ params: { mint: launched } }),
+  "launches.firstBuyers": ({ launched }) => ({
+    params: { chain: "solana", address: launched },
+    query: { limit: "2" }
+  }),
+  "launches.firstBuyersOfMany": ({ launched }) => ({ query: { addresses: `${launched},${nowhere}` } }),
   "search.tokens": () => ({ query: { q: "usdc", limit: "5" } }),
   "tokens.holders": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } }),
   "tokens.metadata": ({ mint }) => ({ params: { chain: "solana", address: mint } }),

@@ -96,6 +96,8 @@ const noMarket = Layer.mergeAll(
     pricesAt: () => Effect.die("this test has no market"),
     launches: () => Effect.die("this test has no market"),
     launchOf: () => Effect.die("this test has no market"),
+    firstBuyersOf: () => Effect.die("this test has no market"),
+    firstBuyersOfMany: () => Effect.die("this test has no market"),
     screen: () => Effect.die("this test has no market"),
     discovery: () => Effect.die("this test has no market")
   })

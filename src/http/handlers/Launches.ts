@@ -2,7 +2,13 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { LaunchNotFound } from "../../api/errors/problems.ts"
-import { defaultLaunches, type LaunchesQuery } from "../../api/Launches.ts"
+import {
+  buyerLimits,
+  defaultLaunches,
+  type FirstBuyersListQuery,
+  type FirstBuyersQuery,
+  type LaunchesQuery
+} from "../../api/Launches.ts"
 import { Address, isAddress } from "../../domain/Address.ts"
 import type { LaunchPlace } from "../../market/reads/launchPage.ts"
 import { MarketReader } from "../../market/reads/MarketReader.ts"
@@ -11,6 +17,7 @@ import { unavailable } from "../problems.ts"
 import { marketUnavailable } from "./marketProblems.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, sealedBy, startOf } from "./paging.ts"
+import { mintOf, type TokenPath } from "./tokenPath.ts"
 
 const WHOLE = /^(?:0|[1-9][0-9]{0,15})$/u
 
@@ -31,6 +38,8 @@ const filterOf = ({ creator, from, graduated, launchpad, platform, to }: typeof 
 })
 
 const meta = { methodVersion: "public-launches-v1", chain: "solana", tradersBasis: "net_trades" } as const
+
+const buyersMeta = { methodVersion: "public-first-buyers-v1", chain: "solana" } as const
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -59,6 +68,27 @@ export const layer = HttpApiBuilder.group(
       return { data, meta: yield* metaWith({ ...meta, ...knowledge }) }
     })
 
-    return handlers.handleAll({ list, one })
+    const firstBuyers = Effect.fnUntraced(function* (
+      input: TokenPath & { readonly query: typeof FirstBuyersQuery.Type }
+    ) {
+      const mint = yield* mintOf(input)
+      const { limit = buyerLimits.usual } = input.query
+      const { data, ...knowledge } = yield* Effect.mapError(reader.firstBuyersOf(mint, limit), marketUnavailable)
+      return { data, meta: yield* metaWith({ ...buyersMeta, ...knowledge }) }
+    })
+
+    const firstBuyersOfMany = Effect.fnUntraced(function* ({
+      query
+    }: {
+      readonly query: typeof FirstBuyersListQuery.Type
+    }) {
+      const { data, ...knowledge } = yield* Effect.mapError(
+        reader.firstBuyersOfMany(query.addresses, buyerLimits.usual),
+        marketUnavailable
+      )
+      return { data, meta: yield* metaWith({ ...buyersMeta, ...knowledge }) }
+    })
+
+    return handlers.handleAll({ list, one, firstBuyers, firstBuyersOfMany })
   })
 )

@@ -27,7 +27,13 @@ import { lackingNow } from "../tape/freshness.ts"
 import { Market } from "../tape/Market.ts"
 import type { WindowName } from "../model/windows.ts"
 import { type DiscoverySelectors, discoveryView } from "./discovery.ts"
-import { type KnownLaunch, type LaunchList, makeLaunchReads } from "./makeLaunchReads.ts"
+import {
+  type FirstBuyersList,
+  type KnownFirstBuyers,
+  type KnownLaunch,
+  type LaunchList,
+  makeLaunchReads
+} from "./makeLaunchReads.ts"
 import type { LaunchPageRequest } from "./launchPage.ts"
 import { makePricesAt } from "./pricesAt.ts"
 import { makeMarketViews } from "./makeMarketViews.ts"
@@ -79,6 +85,10 @@ export class MarketReader extends Context.Service<
     launches(request: LaunchPageRequest): Effect.Effect<LaunchList, MarketUnavailable>
     /** The launch of one token, with its first buyers. */
     launchOf(mint: Mint): Effect.Effect<KnownLaunch, LaunchUnknown | MarketUnavailable>
+    /** The first `limit` wallets that bought a token, and what they hold. Unknown for a token whose creation was not seen. */
+    firstBuyersOf(mint: Mint, limit: number): Effect.Effect<KnownFirstBuyers, MarketUnavailable>
+    /** The first `limit` buyers of each token in numbers, in the given order. */
+    firstBuyersOfMany(mints: ReadonlyArray<Mint>, limit: number): Effect.Effect<FirstBuyersList, MarketUnavailable>
     /** Every market in every window. */
     readonly lighthouse: Effect.Effect<
       MarketAnswer<Lighthouse> & { readonly windowCoverage: WindowCoverage },
@@ -197,11 +207,13 @@ export class MarketReader extends Context.Service<
           return { data, slot, observedAtMs: life.observedAtMs, status: statusOf(coverage), coverage }
         })
 
+        const launchReads = yield* makeLaunchReads(sources, views.contextAt, warm)
+
         return MarketReader.of({
           ...charts,
           tokenStats,
           ...makePricesAt(tape, charts.chart),
-          ...makeLaunchReads(sources, views.contextAt, warm),
+          ...launchReads,
           lighthouse: Effect.map(now, views.lighthouse),
           overview: (window) => Effect.map(now, (nowMs) => views.overview(window, nowMs)),
           movement: (selectors, request) => Effect.andThen(tape.restored, movementNow(selectors, request)),

@@ -10,8 +10,8 @@ import { findTrades, type FoundTrades } from "./findTrades.ts"
 import { tokenTrade } from "./tokenTrade.ts"
 import { tradesCoverage } from "./tradesCoverage.ts"
 
-/** The number of wallets shown. */
-export const MOST_BUYERS = 10
+/** The number of wallets that a launch shows, and that its signals look at. */
+export const LAUNCH_BUYERS = 10
 /**
  * Purchases are searched up to these times after the creation, in milliseconds. Most tokens have their first buyers at
  * once.
@@ -21,19 +21,26 @@ const PAGE = 500
 /** Pages of one search. When the shortest reach has more purchases, they are not searched. */
 const MOST_PAGES = 20
 
-type Buyers = LaunchDetail["firstBuyers"]
+/** The first purchase of each of the first wallets. */
+export interface FirstPurchases {
+  /** In the order of the chain; null when unknown. */
+  readonly trades: ReadonlyArray<TapeTrade> | null
+  /** True when more wallets may have bought than are listed. */
+  readonly isCut: boolean
+  readonly coverage: Coverage
+}
 
-const unknown = (coverage: Coverage): Buyers => ({ rows: null, coverage })
+const unknown = (coverage: Coverage): FirstPurchases => ({ trades: null, isCut: false, coverage })
 
 /** True when the oldest trades are no longer kept, so that the first remaining trades are not the first of all. */
 const isGone = ({ reason }: Coverage): boolean => reason === "resolution_retention" || reason === "limit_clipped"
 
-/** The first trade of each wallet, in the order of the chain. */
-const firstOfEach = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<TapeTrade> => {
+/** The first trade of each of the first `most` wallets, in the order of the chain. */
+const firstOfEach = (trades: ReadonlyArray<TapeTrade>, most: number): ReadonlyArray<TapeTrade> => {
   const seen = new Set<string>()
   return trades
     .toSorted((a, b) => newestFirst(b, a))
-    .filter(({ wallet }) => !seen.has(wallet) && seen.add(wallet).size <= MOST_BUYERS)
+    .filter(({ wallet }) => !seen.has(wallet) && seen.add(wallet).size <= most)
 }
 
 /** Every purchase of a span; null when there are too many. */
@@ -57,13 +64,14 @@ const purchases = Effect.fnUntraced(function* (
   return null
 })
 
-/** The first buyers of a launch, as of `nowMs`. */
-export const firstBuyers = Effect.fnUntraced(function* (
+/** The first purchases of `most` wallets since the creation of a token, as of `nowMs`. */
+export const firstPurchases = Effect.fnUntraced(function* (
   tape: Market["Service"],
   launch: LaunchRecord,
+  most: number,
   nowMs: number
-): Effect.fn.Return<Buyers> {
-  const { createdAtMs, creator, mint } = launch
+): Effect.fn.Return<FirstPurchases> {
+  const { createdAtMs, mint } = launch
   if (createdAtMs === null) {
     return unknown(incomplete("not_captured"))
   }
@@ -74,23 +82,33 @@ export const firstBuyers = Effect.fnUntraced(function* (
     if (span === null) {
       return unknown(incomplete("limit_clipped"))
     }
-    const trades = firstOfEach(span.found.trades)
-    const isWhole = trades.length === MOST_BUYERS || toMs === null
-    if (isWhole || span.found.isMissing) {
-      const last = trades.length === MOST_BUYERS ? (trades.at(-1)?.timeMs ?? nowMs) + 1 : toMs
+    const trades = firstOfEach(span.found.trades, most)
+    const isFull = trades.length === most
+    if (isFull || toMs === null || span.found.isMissing) {
+      const last = isFull ? (trades.at(-1)?.timeMs ?? nowMs) + 1 : toMs
       const filter = { ...span.filter, toMs: last }
       const coverage = tradesCoverage(tape, { mints: [mint], filter }, span.found, nowMs)
-      if (span.found.isMissing || isGone(coverage)) {
-        return unknown(coverage)
-      }
-      const rows = trades.map((trade) => ({
-        wallet: trade.wallet,
-        isCreator: creator === null ? null : trade.wallet === creator,
-        afterMs: trade.timeMs - createdAtMs,
-        trade: tokenTrade(trade)
-      }))
-      return { rows, coverage }
+      return span.found.isMissing || isGone(coverage) ? unknown(coverage) : { trades, isCut: isFull, coverage }
     }
   }
   return unknown(incomplete("not_captured"))
+})
+
+/** The first buyers of a launch, as of `nowMs`. */
+export const firstBuyers = Effect.fnUntraced(function* (
+  tape: Market["Service"],
+  launch: LaunchRecord,
+  nowMs: number
+): Effect.fn.Return<LaunchDetail["firstBuyers"]> {
+  const { coverage, trades } = yield* firstPurchases(tape, launch, LAUNCH_BUYERS, nowMs)
+  const rows = trades?.map((trade) => buyerOf(launch, trade)) ?? null
+  return { rows, coverage }
+})
+
+/** A first purchase as answers show it. The creation of the launch was seen. */
+export const buyerOf = ({ createdAtMs, creator }: LaunchRecord, trade: TapeTrade) => ({
+  wallet: trade.wallet,
+  isCreator: creator === null ? null : trade.wallet === creator,
+  afterMs: trade.timeMs - (createdAtMs ?? trade.timeMs),
+  trade: tokenTrade(trade)
 })

@@ -1,16 +1,18 @@
 /** Reads launches of tokens: lists, and single launches with their first buyers. */
-import { Clock, Effect } from "effect"
+import { Cache, Clock, Duration, Effect, Exit } from "effect"
 import type { Mint } from "../../domain/Address.ts"
+import type { FirstBuyersInShort, FirstBuyersOfToken } from "../../api/schemas/FirstBuyers.ts"
 import { type LaunchDetail, type LaunchRow, LaunchUnknown } from "../../api/schemas/LaunchView.ts"
 import { type MarketKnowledge, MarketUnavailable } from "../../api/schemas/MarketViews.ts"
-import { type Coverage, incomplete } from "../../domain/Scalar.ts"
+import { COMPLETE, type Coverage, incomplete } from "../../domain/Scalar.ts"
 import type { LaunchRecord } from "../model/Launches.ts"
 import { progressOf } from "./discovery.ts"
 import { statusOf } from "./pages.ts"
 import { measureToken, type MeasureContext, type MeasureSources } from "./tokenMeasures.ts"
-import { tokenRef, tokensToLoad } from "./tokenRef.ts"
+import { supplyOf, tokenRef, tokensToLoad } from "./tokenRef.ts"
 import { lackingAtEnd } from "./tradesCoverage.ts"
-import { firstBuyers } from "./firstBuyers.ts"
+import { type BuyerBasis, buyerRows, buyersSummary } from "./buyerViews.ts"
+import { firstBuyers, type FirstPurchases, firstPurchases } from "./firstBuyers.ts"
 import { launchPage, type LaunchPageRequest, type LaunchPlace, listedAtMs } from "./launchPage.ts"
 
 /** A page of launches. */
@@ -23,6 +25,27 @@ export interface LaunchList extends MarketKnowledge {
 export interface KnownLaunch extends MarketKnowledge {
   readonly data: LaunchDetail
 }
+
+/** The first buyers of one token. */
+export interface KnownFirstBuyers extends MarketKnowledge {
+  readonly data: FirstBuyersOfToken
+}
+
+/** The first buyers of several tokens in numbers. */
+export interface FirstBuyersList extends MarketKnowledge {
+  readonly data: ReadonlyArray<FirstBuyersInShort>
+}
+
+/** Wallets whose first purchases are searched. */
+const MOST_SEARCHED = 50
+/** Searches that are kept, and for how long: a whole list changes only when a gap in it is repaired. */
+const MOST_KEPT = 2000
+const KEPT_WHOLE = Duration.minutes(5)
+const KEPT = Duration.seconds(10)
+/** Searches of one request at a time. */
+const AT_ONCE = 4
+
+const UNSEEN: FirstPurchases = { trades: null, isCut: false, coverage: incomplete("not_captured") }
 
 const rowOf = (sources: MeasureSources, launch: LaunchRecord, context: MeasureContext): LaunchRow => {
   const { creator, curve, createdAtMs, graduatedAtMs, holderRewards, launchpad, mint, platform, pool, quoteMint } =
@@ -46,13 +69,36 @@ const rowOf = (sources: MeasureSources, launch: LaunchRecord, context: MeasureCo
 
 const secondOf = (timeMs: number): number => Math.floor(timeMs / 1000)
 
+/** What a token's holders hold; a token that is not followed is suggested. */
+const holdingsOf = ({ holders, tokens }: MeasureSources, mint: Mint, nowMs: number): BuyerBasis["holdings"] => {
+  const state = tokens.read(mint)
+  const lacking =
+    state?._tag === "Token" && state.facts !== null
+      ? (holders?.suggest(mint, state.facts.tokenProgram, nowMs) ?? null)
+      : "not_captured"
+  return holders?.knownOf(mint, nowMs) ?? lacking ?? "not_captured"
+}
+
 /** Reads of launches. `warm` loads tokens whose values are missing. */
-export const makeLaunchReads = (
+export const makeLaunchReads = Effect.fnUntraced(function* (
   sources: MeasureSources,
   contextAt: (nowMs: number) => MeasureContext,
   warm: (mints: ReadonlyArray<Mint>) => Effect.Effect<void>
-) => {
+) {
   const { tape } = sources
+
+  const searched = yield* Cache.makeWith(
+    Effect.fnUntraced(function* (mint: Mint) {
+      const launch = tape.launches.of(mint)
+      const nowMs = yield* Clock.currentTimeMillis
+      return launch === null ? UNSEEN : yield* firstPurchases(tape, launch, MOST_SEARCHED, nowMs)
+    }),
+    {
+      capacity: MOST_KEPT,
+      timeToLive: (exit) =>
+        Exit.isSuccess(exit) && exit.value.isCut && exit.value.coverage.complete ? KEPT_WHOLE : KEPT
+    }
+  )
 
   const now = Effect.suspend(() => {
     const isReported = tape.heardAtMs() === null || tape.reportsLaunches()
@@ -130,5 +176,70 @@ export const makeLaunchReads = (
     }
   })
 
-  return { launches, launchOf }
-}
+  /** The first `limit` buyers of a token, with what they hold. */
+  const viewOf = (mint: Mint, { isCut, trades }: FirstPurchases, limit: number, { life, nowMs }: MeasureContext) => {
+    const launch = tape.launches.of(mint)
+    if (launch === null || trades === null) {
+      return null
+    }
+    const basis = { supply: supplyOf(sources, mint)?.units ?? null, holdings: holdingsOf(sources, mint, nowMs), life }
+    // Bundles are found among all buyers, also among those after the last one that is listed.
+    const rows = buyerRows(launch, trades, basis).slice(0, limit)
+    return { rows, summary: buyersSummary(rows, isCut || trades.length > limit, basis) }
+  }
+
+  const firstBuyersOf = Effect.fn("MarketReader.firstBuyersOf")(function* (
+    mint: Mint,
+    limit: number
+  ): Effect.fn.Return<KnownFirstBuyers, MarketUnavailable> {
+    const nowMs = yield* now
+    const found = yield* Cache.get(searched, mint)
+    yield* warm([mint])
+    const context = contextAt(nowMs)
+    const launch = tape.launches.of(mint)
+    const { rows = null, summary = null } = viewOf(mint, found, limit, context) ?? {}
+    const { coverage } = found
+    return {
+      data: {
+        token: tokenRef(sources, mint),
+        creator: launch?.creator ?? null,
+        createdAtMs: launch?.createdAtMs ?? null,
+        summary,
+        rows
+      },
+      slot: context.slot,
+      observedAtMs: context.life.observedAtMs,
+      status: statusOf(coverage),
+      coverage
+    }
+  })
+
+  const firstBuyersOfMany = Effect.fn("MarketReader.firstBuyersOfMany")(function* (
+    mints: ReadonlyArray<Mint>,
+    limit: number
+  ): Effect.fn.Return<FirstBuyersList, MarketUnavailable> {
+    const nowMs = yield* now
+    const found = yield* Effect.forEach(
+      mints,
+      (mint) => Effect.map(Cache.get(searched, mint), (purchases) => [mint, purchases] as const),
+      { concurrency: AT_ONCE }
+    )
+    yield* warm(mints.filter((mint) => sources.tokens.read(mint) === null))
+    const context = contextAt(nowMs)
+    const data = found.map(([address, purchases]) => ({
+      address,
+      summary: viewOf(address, purchases, limit, context)?.summary ?? null,
+      coverage: purchases.coverage
+    }))
+    const coverage = data.find((row) => !row.coverage.complete)?.coverage ?? COMPLETE
+    return {
+      data,
+      slot: context.slot,
+      observedAtMs: context.life.observedAtMs,
+      status: statusOf(coverage),
+      coverage
+    }
+  })
+
+  return { launches, launchOf, firstBuyersOf, firstBuyersOfMany }
+})

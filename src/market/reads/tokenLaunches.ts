@@ -2,7 +2,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { LaunchReader, NO_LAUNCH } from "../../tokens/risk/LaunchReader.ts"
 import { Market } from "../tape/Market.ts"
-import { firstBuyers, MOST_BUYERS } from "./firstBuyers.ts"
+import { firstBuyers, LAUNCH_BUYERS } from "./firstBuyers.ts"
 
 /** Answers from the launches and trades that were seen. */
 export const layer: Layer.Layer<never, never, Market> = Layer.effect(
@@ -19,7 +19,7 @@ export const layer: Layer.Layer<never, never, Market> = Layer.effect(
         buyers:
           rows?.map(({ afterMs, trade: { signature, slot }, wallet }) => ({ wallet, slot, signature, afterMs })) ??
           null,
-        isCut: rows?.length === MOST_BUYERS,
+        isCut: rows?.length === LAUNCH_BUYERS,
         coverage
       }
     })

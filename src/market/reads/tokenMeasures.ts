@@ -21,8 +21,8 @@ import { windowFrom, type WindowName, windowIndex } from "../model/windows.ts"
 /** The sources of the measures. */
 export interface MeasureSources extends TokenSources {
   readonly tape: Market["Service"]
-  /** The number of holders; unknown unless given. */
-  readonly holders?: Pick<HolderReads, "countOf" | "suggest"> | undefined
+  /** The holders of tokens; unknown unless given. */
+  readonly holders?: Pick<HolderReads, "countOf" | "knownOf" | "suggest"> | undefined
   readonly pools: Pick<PoolBook["Service"], "graduationOf" | "isLoaded" | "lacking" | "poolsOf">
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../../domain/Scalar.ts"
 import { type RiskSignal, type SignalCode, type SignalProof } from "../../api/schemas/TokenSignals.ts"
 import type { KnownHoldings } from "../HolderReader.ts"
-import type { TokenLaunch } from "./LaunchReader.ts"
+import type { FirstPurchase, TokenLaunch } from "./LaunchReader.ts"
 
 /** Threshold in percent and weight of each signal. */
 const terms: Readonly<Record<SignalCode, { readonly least: bigint; readonly severity: RiskSignal["severity"] }>> = {
@@ -89,7 +89,9 @@ const creatorShare = ({ holdings, launch: { creator } }: SignalSources): Measure
 /**
  * Wallets that bought in the slot of the first purchase, at the time of the creation. A single wallet is not a bundle.
  */
-const bundleOf = (buyers: NonNullable<TokenLaunch["buyers"]>) => {
+export const bundleOf = <Buyer extends Pick<FirstPurchase, "afterMs" | "slot">>(
+  buyers: ReadonlyArray<Buyer>
+): ReadonlyArray<Buyer> => {
   const [first] = buyers
   const together = first?.afterMs === 0 ? buyers.filter(({ slot }) => slot === first.slot) : []
   return together.length < 2 ? [] : together

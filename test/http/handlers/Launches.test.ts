@@ -1,8 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import { LaunchAnswer, LaunchesAnswer } from "../../../src/api/Launches.ts"
+import { Effect, Layer, Schema } from "effect"
+import { FirstBuyersAnswer, FirstBuyersListAnswer, LaunchAnswer, LaunchesAnswer } from "../../../src/api/Launches.ts"
 import type { Launch } from "../../../src/api/schemas/Launch.ts"
+import { COMPLETE, unavailable } from "../../../src/domain/Scalar.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
+import { HolderReader, unknownFigures } from "../../../src/tokens/HolderReader.ts"
 import { assertInvalid, assertRefused, keys } from "./tokenCalls.ts"
 import { poolOf } from "../../market/tape/decoded.ts"
 import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
@@ -189,6 +191,170 @@ layer(reading({ limits: small, world: { keys } }))("launches that were dropped t
       assert.deepStrictEqual(numbersOf(yield* launches()), [3, 2])
       assert.strictEqual(yield* coverageFrom(500), "limit_clipped")
       assert.strictEqual(yield* coverageFrom(1500), null)
+    })
+  )
+})
+
+const [FIRST, SECOND, THIRD, LATER] = [walletOf(61), walletOf(62), walletOf(63), walletOf(64)]
+const HELD = new Map([
+  [CREATOR, 5n * 10n ** 13n],
+  [FIRST, 10n ** 13n],
+  [LATER, 4n * 10n ** 13n]
+])
+/** Token 2 is followed and token 5 has a gap among its holders; nobody follows the others. */
+const holders = Layer.succeed(HolderReader, {
+  holdersOf: () => unknownFigures("not_captured"),
+  countOf: () => unavailable("count", "not_captured"),
+  suggest: () => "backfill_running" as const,
+  knownOf: (mint, nowMs) =>
+    mint === mintOf(2) || mint === mintOf(5)
+      ? {
+          total: 10n ** 15n,
+          holders: 3,
+          amountOf: (owner) => HELD.get(owner) ?? 0n,
+          largest: () => 0n,
+          poolCoverage: COMPLETE,
+          life: { observedAtMs: nowMs, expiresAtMs: nowMs + 60_000 },
+          slot: 76,
+          lacking: mint === mintOf(5) ? "source_gap" : null
+        }
+      : null
+})
+const buyerBooks = makeBooks()
+for (const n of [2, 4, 5]) {
+  buyerBooks.tokens.set(mintOf(n), minted(10n ** 15n, 6))
+}
+const bought = { mint: mintOf(2), amount: 10n ** 13n }
+const bundles = [
+  at(1000, { ...bought, wallet: CREATOR, index: 0, signature: "first" }),
+  at(1000, { ...bought, wallet: FIRST, index: 1, signature: "second" }),
+  at(1001, { ...bought, wallet: SECOND, index: 0, signature: "both" }),
+  at(1001, { ...bought, wallet: THIRD, index: 1, signature: "both" }),
+  at(1002, { ...bought, wallet: LATER, index: 0, signature: "alone" }),
+  at(1003, { ...bought, wallet: FIRST, index: 0, signature: "again" })
+]
+
+const buyers = (n: number, query = "", key = "f") =>
+  Effect.map(call(`/api/v1/tokens/solana/${mintOf(n)}/first-buyers${query}`, { key }), (answer) => {
+    assert.strictEqual(answer.status, 200, answer.text)
+    return Schema.decodeUnknownSync(Schema.fromJsonString(FirstBuyersAnswer))(answer.text)
+  })
+
+layer(reading({ books: buyerBooks, world: { keys } }).pipe(Layer.provide(holders)))("first buyers of a token", (it) => {
+  it.effect("are listed with what they bought, what they hold and with whom they bought", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      yield* setSecond(NOW)
+      yield* tape.apply(block(0))
+      const launch = launched(2, "created", { creator: CREATOR })
+      yield* tape.apply(block(1000, { launches: [launch], trades: bundles.slice(0, 2) }))
+      yield* tape.apply(block(1001, { trades: bundles.slice(2, 4) }))
+      yield* tape.apply(block(1002, { trades: bundles.slice(4, 5) }))
+      yield* tape.apply(block(1003, { trades: bundles.slice(5) }))
+      yield* tape.apply(block(2000, { launches: [launched(3, "migrated"), launched(4, "created")] }))
+      const gap = at(2001, { ...bought, mint: mintOf(5), wallet: FIRST })
+      yield* tape.apply(block(2001, { launches: [launched(5, "created")], trades: [gap] }))
+      yield* tape.apply(block(NOW))
+      const { data, meta } = yield* buyers(2)
+      assert.deepStrictEqual(
+        data.rows?.map(({ bundle, heldAmount, isHolding, rank, wallet }) => [
+          rank,
+          wallet,
+          bundle,
+          isHolding,
+          heldAmount
+        ]),
+        [
+          [1, CREATOR, "creation_slot", true, 5n * 10n ** 13n],
+          [2, FIRST, "creation_slot", true, 10n ** 13n],
+          [3, SECOND, "transaction", false, 0n],
+          [4, THIRD, "transaction", false, 0n],
+          [5, LATER, "none", true, 4n * 10n ** 13n]
+        ]
+      )
+      assert.deepStrictEqual(
+        data.rows?.map(({ boughtPct, heldPct }) => [boughtPct.value, heldPct.value]),
+        [
+          ["1", "5"],
+          ["1", "1"],
+          ["1", "0"],
+          ["1", "0"],
+          ["1", "4"]
+        ]
+      )
+      assert.strictEqual(data.rows?.[1]?.trade.signature, "second")
+      assert.deepInclude(data.summary, { buyers: 5, hasMore: false, holding: 3, bundled: 3 })
+      assert.deepStrictEqual(
+        [data.summary?.boughtPct.value, data.summary?.heldPct.value, data.summary?.bundledHeldPct.value],
+        ["5", "10", "1"]
+      )
+      assert.deepStrictEqual([meta.status, meta.coverage], ["known", COMPLETE])
+    })
+  )
+
+  it.effect("stay in their bundle when the list ends inside of it", () =>
+    Effect.gen(function* () {
+      const { data } = yield* buyers(2, "?limit=3")
+      assert.deepStrictEqual(
+        data.rows?.map(({ bundle }) => bundle),
+        ["creation_slot", "creation_slot", "transaction"]
+      )
+      assert.deepInclude(data.summary, { buyers: 3, hasMore: true, holding: 2 })
+    })
+  )
+
+  it.effect("are unknown when the creation was not seen, and none when nobody has bought", () =>
+    Effect.gen(function* () {
+      for (const n of [3, 9]) {
+        const { data, meta } = yield* buyers(n)
+        assert.deepInclude(data, { rows: null, summary: null, createdAtMs: null })
+        assert.deepStrictEqual(meta.coverage, { complete: false, reason: "not_captured" })
+      }
+      const { data, meta } = yield* buyers(4)
+      assert.deepStrictEqual([data.rows, meta.coverage], [[], COMPLETE])
+    })
+  )
+
+  it.effect("do not say who still holds while holders are missing", () =>
+    Effect.gen(function* () {
+      const { data } = yield* buyers(5)
+      assert.deepInclude(data.rows?.[0], { heldAmount: 10n ** 13n, isHolding: null, bundle: "none" })
+      assert.deepInclude(data.rows?.[0]?.heldPct, { value: "1", status: "partial" })
+      assert.strictEqual(data.summary?.holding, null)
+      const tape = yield* Tape
+      const trade = at(NOW, { ...bought, mint: mintOf(6), wallet: FIRST })
+      yield* tape.apply(block(NOW, { launches: [launched(6, "created")], trades: [trade] }))
+      const unfollowed = yield* buyers(6)
+      assert.deepInclude(unfollowed.data.rows?.[0], { heldAmount: null, isHolding: null })
+      assert.deepInclude(unfollowed.data.rows?.[0]?.boughtPct.coverage, { reason: "supply_unknown" })
+    })
+  )
+
+  it.effect("are counted for several tokens in the order of the request", () =>
+    Effect.gen(function* () {
+      const mints = [3, 2].map(mintOf).join(",")
+      const answer = yield* call(`/api/v1/tokens/first-buyers?addresses=${mints}`, { key: "g" })
+      assert.strictEqual(answer.status, 200, answer.text)
+      const { data, meta } = Schema.decodeUnknownSync(Schema.fromJsonString(FirstBuyersListAnswer))(answer.text)
+      assert.deepStrictEqual(
+        data.map(({ address }) => address),
+        [mintOf(3), mintOf(2)]
+      )
+      assert.isNull(data[0]?.summary)
+      assert.deepInclude(data[1]?.summary, { buyers: 5, holding: 3 })
+      assert.strictEqual(meta.coverage.reason, "not_captured")
+    })
+  )
+
+  it.effect("are refused with the name of the field", () =>
+    Effect.gen(function* () {
+      const path = `/api/v1/tokens/solana/${mintOf(2)}/first-buyers`
+      assertInvalid(yield* call(`${path}?limit=51`, { key: "h" }), "query", "limit", "out_of_range")
+      assertInvalid(yield* call("/api/v1/tokens/solana/x/first-buyers", { key: "h" }), "path", "address", "format")
+      const other = yield* call(`/api/v1/tokens/base/${mintOf(2)}/first-buyers`, { key: "h" })
+      assertRefused(other, 400, "unsupported_chain")
+      const many = yield* call("/api/v1/tokens/first-buyers?addresses=x", { key: "h" })
+      assertInvalid(many, "query", "addresses", "format")
     })
   )
 })
