@@ -13,7 +13,8 @@ import { EVERY_MS, type Span } from "./windows.ts"
 
 type Row = Answer<"GET /api/v1/market/discovery">["data"][number]
 type Stage = Row["stage"]
-type Launch = Answer<"GET /api/v1/launches/:mint">["data"]
+type Buyer = NonNullable<Answer<"GET /api/v1/tokens/:chain/:address/first-buyers">["data"]["rows"]>[number]
+type Short = Answer<"GET /api/v1/tokens/first-buyers">["data"][number]
 
 const stages: ReadonlyArray<readonly [stage: Stage, title: string, empty: string]> = [
   ["new", "New", "Nothing was launched in this window."],
@@ -27,30 +28,96 @@ const SOON_MS = 5000
 const SLOW_MS = 20_000
 /** Milliseconds between two reads of the first buyers that are shown. */
 const BUYERS_MS = 10_000
+/** Milliseconds between two reads of the first buyers of all cards. */
+const SHORTS_MS = 20_000
 
-const Buyers = ({ of: { firstBuyers } }: { readonly of: Launch }) =>
-  firstBuyers.rows === null || firstBuyers.rows.length === 0 ? (
+/** How buyers bought together, in words. Nothing for a wallet that bought alone. */
+const bundles: Readonly<Record<Buyer["bundle"], readonly [tag: string, why: string] | null>> = {
+  transaction: ["bundle", "One transaction holds the first purchases of this wallet and of another"],
+  creation_slot: ["bundle", "Bought in the slot of the creation, together with other wallets"],
+  none: null
+}
+
+const Bought = ({ of: { afterMs, bundle, heldPct, isCreator, isHolding, wallet } }: { readonly of: Buyer }) => {
+  const together = bundles[bundle]
+  return (
+    <li class="row spread">
+      <span>
+        <WalletLink wallet={wallet} /> {isCreator === true && <span class="tag">creator</span>}{" "}
+        {together !== null && (
+          <span class="tag" title={together[1]}>
+            {together[0]}
+          </span>
+        )}
+        <span class="under">{afterMs === 0 ? "bought at once" : `bought after ${ageWords(afterMs)}`}</span>
+      </span>
+      <span>
+        {isHolding === false ? (
+          <span class="soft">sold all</span>
+        ) : (
+          <>
+            <span class="soft">holds</span> <Figure of={heldPct} short />
+          </>
+        )}
+      </span>
+    </li>
+  )
+}
+
+const Buyers = ({ of: { data, meta } }: { readonly of: Answer<"GET /api/v1/tokens/:chain/:address/first-buyers"> }) =>
+  data.rows === null || data.rows.length === 0 ? (
     <Empty>
-      {firstBuyers.rows === null
-        ? `The first buyers are unknown${because(firstBuyers.coverage)}.`
-        : "Nobody has bought."}
+      {data.rows === null ? `The first buyers are unknown${because(meta.coverage)}.` : "Nobody has bought."}
     </Empty>
   ) : (
-    <ol class="plain-list buyers">
-      {firstBuyers.rows.map(({ afterMs, isCreator, wallet }) => (
-        <li key={wallet} class="row spread">
-          <span>
-            <WalletLink wallet={wallet} /> {isCreator === true && <span class="tag">creator</span>}
-          </span>
-          <span class="soft">{afterMs === 0 ? "in the same block" : `after ${ageWords(afterMs)}`}</span>
-        </li>
+    <ol class="plain-list buyers" tabIndex={0} aria-label="In the order of their purchases">
+      {data.rows.map((row) => (
+        <Bought key={row.wallet} of={row} />
       ))}
     </ol>
   )
 
-const FirstBuyers = ({ mint, name }: { readonly mint: string; readonly name: string }) => {
+/** How many of the first buyers still hold the token, and how much of it. */
+const InShort = ({ of: row }: { readonly of: Short | undefined }) => {
+  if (row === undefined) {
+    return <span class="soft">…</span>
+  }
+  const { coverage, summary } = row
+  if (summary === null) {
+    return <span class="soft">unknown{because(coverage)}</span>
+  }
+  const { bundled, buyers, heldPct, holding } = summary
+  if (buyers === 0) {
+    return <span class="soft">none yet</span>
+  }
+  return (
+    <span class="soft">
+      {holding === null ? (
+        <>
+          {buyers}; what they hold is unknown{because(heldPct.coverage)}
+        </>
+      ) : (
+        <>
+          {holding} of {buyers} hold <Figure of={heldPct} short />
+        </>
+      )}
+      {bundled > 0 && `, ${bundled} bundled`}
+    </span>
+  )
+}
+
+const FirstBuyers = ({
+  mint,
+  name,
+  short
+}: {
+  readonly mint: string
+  readonly name: string
+  readonly short: Short | undefined
+}) => {
   const [isOpen, setOpen] = useState(false)
-  const read = useRead("GET /api/v1/launches/:mint", isOpen ? { path: { mint } } : null, BUYERS_MS)
+  const path = { chain: "solana", address: mint }
+  const read = useRead("GET /api/v1/tokens/:chain/:address/first-buyers", isOpen ? { path } : null, BUYERS_MS)
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
@@ -58,15 +125,30 @@ const FirstBuyers = ({ mint, name }: { readonly mint: string; readonly name: str
         <span class="hidden">
           {" "}
           of <bdi>{name}</bdi>
-        </span>
+        </span>{" "}
+        <InShort of={short} />
       </summary>
       {isOpen && (
         <Shown read={read} what="the first buyers" rows={3}>
-          {({ data }) => <Buyers of={data} />}
+          {(answer) => <Buyers of={answer} />}
         </Shown>
       )}
     </details>
   )
+}
+
+/** The first buyers of tokens in numbers, by mint. */
+const useShorts = (rows: ReadonlyArray<Row>): ReadonlyMap<string, Short> => {
+  // Sorted, so that another order of the same tokens is the same read.
+  const addresses = rows
+    .map(({ token }) => token.address)
+    .toSorted()
+    .join(",")
+  const read = useRead("GET /api/v1/tokens/first-buyers", addresses === "" ? null : { query: { addresses } }, SHORTS_MS)
+  const last = useRef<ReadonlyArray<Short>>([])
+  // The list changes with each launch. Tokens that stay keep their numbers until the next answer.
+  last.current = read.answer?.data ?? last.current
+  return new Map(last.current.map((row) => [row.address, row]))
 }
 
 const FULL = 100
@@ -84,7 +166,7 @@ const Progress = ({ row: { curveProgressPct, graduatedAtMs } }: { readonly row: 
     </span>
   )
 
-const Card = ({ row }: { readonly row: Row }) => {
+const Card = ({ row, short }: { readonly row: Row; readonly short: Short | undefined }) => {
   const { createdAtMs, graduatedAtMs, holders, launchpad, marketCapUsd, platform, token, traders, volumeUsd } = row
   return (
     <li class="launch">
@@ -123,7 +205,7 @@ const Card = ({ row }: { readonly row: Row }) => {
           </dd>
         </div>
       </dl>
-      <FirstBuyers mint={token.address} name={symbolOf(token)} />
+      <FirstBuyers mint={token.address} name={symbolOf(token)} short={short} />
     </li>
   )
 }
@@ -152,6 +234,7 @@ const Stages = ({
   const everyMs = isLive ? SLOW_MS : EVERY_MS
   const query = { stage, window: span, limit: ROWS }
   const read = useRead("GET /api/v1/market/discovery", { query }, () => everyMs)
+  const shorts = useShorts(read.answer?.data ?? [])
   return (
     <Panel title={title} read={read} everyMs={everyMs} rows={ROWS}>
       {({ data }) =>
@@ -160,7 +243,7 @@ const Stages = ({
         ) : (
           <ul class="plain-list">
             {data.map((row) => (
-              <Card key={row.token.address} row={row} />
+              <Card key={row.token.address} row={row} short={shorts.get(row.token.address)} />
             ))}
           </ul>
         )
