@@ -13,7 +13,12 @@ const MOST = 20
 
 const SEEN_KEY = "fathom-alerts-seen"
 const QUIET_KEY = "fathom-alerts-quiet"
+const TOLD_KEY = "fathom-alerts-told"
+/** Firings that are remembered as told, over all open pages. */
+const MOST_TOLD = 100
 const LOCK = "fathom-alert-told"
+/** Milliseconds by which a page that the user has not touched, and which would stay silent, lets other pages go first. */
+const UNTOUCHED_MS = 400
 
 const stored = (key: string): string | null => {
   try {
@@ -68,13 +73,28 @@ const ring = async (): Promise<void> => {
   await audio.close()
 }
 
-/** Runs `tell` in one of the open pages. Pages without locks, over plain HTTP, each run it. */
-const inOnePage = (tell: () => Promise<void>): void => {
-  if ("locks" in navigator) {
-    void navigator.locks.request(LOCK, { ifAvailable: true }, (lock) => (lock === null ? undefined : tell()))
-  } else {
-    void tell()
+/** Keeps the firings that no page has told yet, and remembers that they are told now. */
+const takeUntold = (fresh: ReadonlyArray<Firing>): ReadonlyArray<Firing> => {
+  const told = (stored(TOLD_KEY) ?? "").split(" ")
+  const untold = fresh.filter(({ eventId }) => !told.includes(eventId))
+  store(TOLD_KEY, [...untold.map(({ eventId }) => eventId), ...told].slice(0, MOST_TOLD).join(" "))
+  return untold
+}
+
+/**
+ * Tells firings in one of the open pages, however late the others hear of them. Pages without locks, over plain HTTP,
+ * may tell a firing twice when they hear of it at the same moment.
+ */
+const tellOnce = async (fresh: ReadonlyArray<Firing>, tell: (untold: ReadonlyArray<Firing>) => Promise<void>) => {
+  const run = async () => {
+    const untold = takeUntold(fresh)
+    if (untold.length > 0) {
+      await tell(untold)
+    }
   }
+  const isTouched = "userActivation" in navigator ? navigator.userActivation.hasBeenActive : true
+  await new Promise((resolve) => setTimeout(resolve, isTouched ? 0 : UNTOUCHED_MS))
+  await ("locks" in navigator ? navigator.locks.request(LOCK, run) : run())
 }
 
 /** Firings newer than those known before; none before the first answer, so that old ones are not told again. */
@@ -111,9 +131,9 @@ export const useFirings = (words: (firing: Firing) => string) => {
       return
     }
     setNewest(first)
-    inOnePage(async () => {
+    void tellOnce(fresh, async (untold) => {
       if ("Notification" in globalThis && Notification.permission === "granted") {
-        fresh.forEach((firing) => new Notification(words(firing), { tag: firing.eventId }))
+        untold.forEach((firing) => new Notification(words(firing), { tag: firing.eventId }))
       }
       if (quiet !== "yes") {
         await ring()
