@@ -10,6 +10,7 @@ import { lamportsOf, priceSolOf } from "../market/model/solWorth.ts"
 import { type PrintsRequest, readTo } from "../market/model/StoredBars.ts"
 import { LAST_MS, type RestoreRequest, type StoredBatch } from "../market/model/StoredBatch.ts"
 import type { StoredSnapshot } from "../market/model/StoredSnapshot.ts"
+import { liquidityIn } from "../market/model/StoredLiquidity.ts"
 import { newestChanges, supplyRecordsOf } from "../market/model/StoredSupply.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { isMoneySwap } from "../market/model/TokenPrices.ts"
@@ -191,7 +192,13 @@ export const makeMemoryStores = (): MarketStores => {
           const sorted = Array.from(blocks.values()).toSorted((a, b) => a.slot - b.slot)
           const changes = supplyRecordsOf(sorted, mint).filter(({ second }) => second >= from)
           return { ...newestChanges(changes, most, Number.NEGATIVE_INFINITY), toSlot: progress?.slot ?? 0 }
-        })
+        }),
+      liquidityOf: (request) =>
+        Effect.map(opened, ({ blocks, progress }) => ({
+          events: liquidityIn(Array.from(blocks.values()), request),
+          from: Number.NEGATIVE_INFINITY,
+          toSlot: progress?.slot ?? 0
+        }))
     },
     candles: {
       bars: (request) => Effect.map(opened, (stored) => readTo(barsOfTrades(trades(stored), request), stored.progress)),

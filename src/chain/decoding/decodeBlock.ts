@@ -1,6 +1,7 @@
 /** Decodes transactions, one at a time, and puts them together to a block of trades. Pure; runs off the main thread. */
 import { Result } from "effect"
 import type { Launch } from "../../api/schemas/Launch.ts"
+import type { LiquidityChange } from "../../api/schemas/LiquidityEvent.ts"
 import type { SupplyChange } from "../../api/schemas/SupplyChange.ts"
 import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decodeTrades.ts"
@@ -8,6 +9,7 @@ import { type HoldingChange, holdingChangesOf, makeHoldings } from "./holdings.t
 import { launchesOf } from "./launches.ts"
 import { poolSwapsOf } from "./poolSwaps.ts"
 import { sumChecks, type SwapCheck } from "./swapChecks.ts"
+import { liquidityChangesOf } from "./liquidityChanges.ts"
 import { walletMovesOf } from "./walletMoves.ts"
 import { makeSupplyChanges, supplyChangesOf } from "./supplyChanges.ts"
 import { readBlock, type Transaction } from "./transaction.ts"
@@ -18,6 +20,7 @@ import { walletTransfersOf } from "./walletTransfers.ts"
 export interface Findings {
   readonly launches: ReadonlyArray<Launch>
   readonly supply: ReadonlyArray<SupplyChange>
+  readonly liquidity: ReadonlyArray<LiquidityChange>
   readonly holdings: ReadonlyArray<HoldingChange>
   readonly checks: ReadonlyArray<SwapCheck>
 }
@@ -45,6 +48,7 @@ export const decodeTransaction = (transaction: Transaction, index: number): Deco
       : { signature: transaction.signature, index, legs, nets, transfers, changes, moves, unresolved },
     launches: launchesOf(transaction),
     supply: supplyChangesOf(transaction),
+    liquidity: liquidityChangesOf(transaction, index),
     holdings: holdingChangesOf(transaction),
     checks: found?.checks ?? NO_CHECKS
   }
@@ -65,6 +69,7 @@ export const headOf = (
 ): Omit<TradeBlock, "transactions"> => {
   const launches: Array<Launch> = []
   const supply = makeSupplyChanges()
+  const liquidity: Array<LiquidityChange> = []
   const holdings = makeHoldings()
   const checks: Array<SwapCheck> = []
   let malformed = 0
@@ -75,6 +80,7 @@ export const headOf = (
     }
     launches.push(...found.launches)
     supply.add(found.supply)
+    liquidity.push(...found.liquidity)
     holdings.add(found.holdings)
     checks.push(...found.checks)
   }
@@ -84,6 +90,7 @@ export const headOf = (
     blockTimeMs: blockTime === null ? null : blockTime * 1000,
     launches,
     supply: supply.all(),
+    liquidity,
     // The holdings of a block that was only read in part would be wrong.
     ...(malformed === 0 && { holdings: holdings.all() }),
     checks: sumChecks(checks),

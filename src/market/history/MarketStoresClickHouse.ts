@@ -1,4 +1,4 @@
-/** Trades in ClickHouse; launches, changes of supply, gaps and progress in PostgreSQL. Blocks wait on disk while ClickHouse is away. */
+/** Trades in ClickHouse; launches, changes of supply and liquidity, gaps and progress in PostgreSQL. Blocks wait on disk while ClickHouse is away. */
 import { type Config, Duration, Effect, Layer, Schedule, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
@@ -14,6 +14,7 @@ import type { ChainIdentity } from "../model/ChainIdentity.ts"
 import { readTo, type StoredBarsRequest } from "../model/StoredBars.ts"
 import type { SnapshotContent } from "../model/StoredSnapshot.ts"
 import type { RestoreRequest, StoredBatch } from "../model/StoredBatch.ts"
+import type { LiquidityRequest } from "../model/StoredLiquidity.ts"
 import type { SupplyRequest } from "../model/StoredSupply.ts"
 import { keptSecondsOf, minuteBarsKept } from "./barRetention.ts"
 import type { Repair, TradeProgress } from "../model/TradeProgress.ts"
@@ -125,7 +126,11 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const tidy = Effect.suspend(() =>
     state.open === null || contact.isAway()
       ? Effect.void
-      : records.tidy(state.open.record.id, Duration.toSeconds(minutes), removeChain)
+      : records.tidy(
+          state.open.record.id,
+          { minutes: Duration.toSeconds(minutes), trades: Duration.toSeconds(settings.kept) },
+          removeChain
+        )
   )
 
   // Moving blocks from disk to ClickHouse takes turns with the writer.
@@ -221,6 +226,9 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       largestOf: query("TradeHistory.largestOf", trades.largestOf),
       supplyOf: recorded("TradeHistory.supplyOf", (id, request: SupplyRequest) =>
         records.supplyOf(id, request, Duration.toSeconds(minutes))
+      ),
+      liquidityOf: Effect.fn("TradeHistory.liquidityOf")((request: LiquidityRequest) =>
+        Effect.flatMap(opened, ({ record }) => records.liquidityOf(record, request))
       )
     },
     candles: {

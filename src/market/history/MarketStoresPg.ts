@@ -21,6 +21,8 @@ import { readTo, type StoredBarsRequest } from "../model/StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "../model/StoredBatch.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import { newestChanges, type SupplyRequest } from "../model/StoredSupply.ts"
+import type { LiquidityRequest } from "../model/StoredLiquidity.ts"
+import { makeLiquidityTable } from "./liquidityTable.ts"
 import { makeSupplyTable } from "./supplyTable.ts"
 import { keptSecondsOf, minuteBarsKept } from "./barRetention.ts"
 import { makeTradeNames } from "./tradeNames.ts"
@@ -59,6 +61,8 @@ interface Open {
   readonly term: number | null
   /** From this second on changes of supply are stored. */
   readonly supplyFrom: number
+  /** From this second on changes of liquidity are stored. */
+  readonly liquidityFrom: number
   stored: StoredChain | null
 }
 
@@ -90,6 +94,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const bars = makeBarTable(sql)
   const chains = makeChainTable(sql)
   const supply = makeSupplyTable(sql)
+  const liquidity = makeLiquidityTable(sql)
   const snapshots = makeSnapshotTable(sql)
   const partitions = makePartitions(sql)
   const state: { open: Open | null } = { open: null }
@@ -150,6 +155,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
           yield* touched.length > 0 ? bars.rewrite(open.id, stored.closed, touched) : Effect.void
           yield* trades.insertLaunches(open.id, batches)
           yield* supply.insert(open.id, batches)
+          yield* liquidity.insert(open.id, batches)
           yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
           const made = stored.progress.repairs - (open.stored?.progress.repairs ?? 0)
           return { fresh, repairs: yield* chains.save(open.id, stored, nowMs, made) }
@@ -212,6 +218,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     yield* partitions.dropBefore("trade_rows", nowMs - Duration.toMillis(kept.trades))
     yield* partitions.dropBefore("minute_bars", nowMs - Duration.toMillis(kept.minutes))
     yield* supply.dropBefore(nowMs - Duration.toMillis(kept.minutes))
+    yield* liquidity.dropBefore(nowMs - Duration.toMillis(kept.trades))
     yield* sweep
   })
 
@@ -264,6 +271,11 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
           ...newestChanges(changes, request.most, Math.max(supplyFrom, keptFrom)),
           toSlot: stored?.progress.slot ?? 0
         }
+      }),
+      liquidityOf: Effect.fn("TradeHistory.liquidityOf")(function* (request: LiquidityRequest) {
+        const { id, liquidityFrom, stored } = yield* current
+        const events = yield* read(liquidity.of(id, request))
+        return { events, from: liquidityFrom, toSlot: stored?.progress.slot ?? 0 }
       })
     },
     candles: {

@@ -1,6 +1,6 @@
 /**
  * What PostgreSQL stores of a chain whose trades are in ClickHouse: progress, gaps, terms of writers, launches and
- * changes of supply.
+ * changes of supply and of liquidity.
  */
 import { Clock, Duration, Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
@@ -13,6 +13,8 @@ import { keepSnapshotIn, makeSnapshotTable } from "./snapshotTable.ts"
 import type { SnapshotContent } from "../model/StoredSnapshot.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
 import { newestChanges, type SupplyRequest } from "../model/StoredSupply.ts"
+import type { LiquidityRequest } from "../model/StoredLiquidity.ts"
+import { makeLiquidityTable } from "./liquidityTable.ts"
 import { makeSupplyTable } from "./supplyTable.ts"
 import type { TradeProgress } from "../model/TradeProgress.ts"
 import type { StoreAccess } from "../model/BlockStore.ts"
@@ -36,12 +38,21 @@ export interface ChainRecord {
   /** The number of the term in which this process is the only writer; null when it is not the only one. */
   readonly term: number | null
   readonly stored: TradeProgress | null
+  /** From this second on changes of liquidity are stored. */
+  readonly liquidityFrom: number
+}
+
+/** For how long rows are kept, in seconds: as long as minute candles, and as long as trades. */
+export interface KeptSeconds {
+  readonly minutes: number
+  readonly trades: number
 }
 
 export const makeChainRecords = (sql: SqlClient.SqlClient) => {
   const chains = makeChainTable(sql)
   const launches = makeTradeTable(sql, makeTradeNames(sql))
   const supply = makeSupplyTable(sql)
+  const liquidity = makeLiquidityTable(sql)
   const snapshots = makeSnapshotTable(sql)
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
@@ -79,8 +90,8 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       const { id } = yield* write(chains.find(own, nowMs))
       // Claim first, then read the progress: after the claim no other process can change it.
       const term = access === "sole" ? yield* write(chains.claim(id)) : null
-      const { stored } = yield* write(chains.find(own, nowMs))
-      return { id, genesis: chain.genesis, term, stored: stored?.progress ?? null } satisfies ChainRecord
+      const { liquidityFrom, stored } = yield* write(chains.find(own, nowMs))
+      return { id, genesis: chain.genesis, term, stored: stored?.progress ?? null, liquidityFrom } satisfies ChainRecord
     }),
 
     progress: (id: number) => Effect.map(read(chains.read(id)), (stored) => stored?.progress ?? null),
@@ -90,7 +101,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
      * repairs of other writers. Fails once the term has ended.
      */
     commit: Effect.fnUntraced(function* (
-      { id, stored, term }: ChainRecord,
+      { id, stored, term }: Pick<ChainRecord, "id" | "stored" | "term">,
       batches: ReadonlyArray<StoredBatch>,
       progress: TradeProgress
     ) {
@@ -101,6 +112,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
           Effect.gen(function* () {
             yield* launches.insertLaunches(id, batches)
             yield* supply.insert(id, batches)
+            yield* liquidity.insert(id, batches)
             yield* chains.gaps.save(id, stored?.gaps ?? [], progress.gaps)
             const made = progress.repairs - (stored?.repairs ?? 0)
             const repairs = yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs, made)
@@ -128,11 +140,22 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       return { ...newestChanges(changes, request.most, keptFrom), toSlot: stored?.progress.slot ?? 0 }
     }),
 
-    /** Deletes old changes of supply, and sandboxes that have ended. `remove` deletes the trades of a sandbox first. */
-    tidy: <E>(id: number, keptSeconds: number, remove: (genesis: string) => Effect.Effect<void, E>) =>
+    /** Changes of liquidity since they are stored. */
+    liquidityOf: Effect.fnUntraced(function* (
+      { id, liquidityFrom }: Pick<ChainRecord, "id" | "liquidityFrom">,
+      request: LiquidityRequest
+    ) {
+      const stored = yield* read(chains.read(id))
+      const events = yield* read(liquidity.of(id, request))
+      return { events, from: liquidityFrom, toSlot: stored?.progress.slot ?? 0 }
+    }),
+
+    /** Deletes old changes of supply and of liquidity, and sandboxes that have ended. `remove` deletes the trades of a sandbox first. */
+    tidy: <E>(id: number, kept: KeptSeconds, remove: (genesis: string) => Effect.Effect<void, E>) =>
       Effect.gen(function* () {
         const nowMs = yield* Clock.currentTimeMillis
-        yield* write(supply.dropBefore(nowMs - keptSeconds * 1000))
+        yield* write(supply.dropBefore(nowMs - kept.minutes * 1000))
+        yield* write(liquidity.dropBefore(nowMs - kept.trades * 1000))
         const gone = yield* write(chains.abandoned(id, nowMs))
         for (const each of gone) {
           const [row] = yield* write(named(each))

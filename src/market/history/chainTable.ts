@@ -23,6 +23,7 @@ const Row = Schema.Struct({
   hoursTo: time,
   daysTo: time,
   supplyFrom: time,
+  liquidityFrom: time,
   repairs: Schema.Number
 })
 
@@ -33,6 +34,9 @@ export interface StoredChain {
 }
 
 const secondOf = (at: Date): number => at.getTime() / 1000
+
+/** The second from which on something is stored; minus infinity when it always was. */
+const beginningOf = (at: Date | null): number => (at === null ? Number.NEGATIVE_INFINITY : secondOf(at))
 
 const storedOf = (row: typeof Row.Type, gaps: Gaps): StoredChain | null => {
   const { daysTo, firstSlot, hoursTo, minutesTo, readFrom, repairs, slot, slotAt } = row
@@ -64,7 +68,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       insert into chains (genesis, is_sandbox, written_at)
       values (${genesis}, ${isSandbox}, ${PgTypes.timestamptz(nowMs)})
       on conflict (genesis) do update set written_at = excluded.written_at
-      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, repairs
+      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, liquidity_from, repairs
     `
   })
 
@@ -81,7 +85,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
     Request: Schema.Number,
     Result: Row,
     execute: (id) => sql`
-      select id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, repairs
+      select id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, liquidity_from, repairs
       from chains where id = ${id}
     `
   })
@@ -134,8 +138,12 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       if (row === undefined) {
         return yield* Effect.die(new Error("a chain was inserted without a row"))
       }
-      const supplyFrom = row.supplyFrom === null ? Number.NEGATIVE_INFINITY : secondOf(row.supplyFrom)
-      return { id: row.id, supplyFrom, stored: storedOf(row, yield* gaps.of(row.id)) }
+      return {
+        id: row.id,
+        supplyFrom: beginningOf(row.supplyFrom),
+        liquidityFrom: beginningOf(row.liquidityFrom),
+        stored: storedOf(row, yield* gaps.of(row.id))
+      }
     }),
 
     /**
@@ -179,6 +187,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
           yield* sql`delete from bars where chain = ${id}`
           yield* sql`delete from launches where chain = ${id}`
           yield* sql`delete from supply_changes where chain = ${id}`
+          yield* sql`delete from liquidity_events where chain = ${id}`
           yield* sql`delete from block_gaps where chain = ${id}`
           yield* sql`delete from market_snapshots where chain = ${id}`
           yield* sql`delete from market_snapshot_parts where chain = ${id}`

@@ -1,5 +1,6 @@
 import { Stream } from "effect"
 import type { Launch } from "../../api/schemas/Launch.ts"
+import type { LiquidityChange } from "../../api/schemas/LiquidityEvent.ts"
 import type { SupplyChange } from "../../api/schemas/SupplyChange.ts"
 import type { BlockHoldings } from "../../chain/decoding/holdings.ts"
 import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
@@ -19,6 +20,8 @@ export interface TradeBatch {
   readonly launches: ReadonlyArray<Launch> | null
   /** Mints whose supply the block changed; absent for none. */
   readonly supply?: ReadonlyArray<SupplyChange> | undefined
+  /** Liquidity that was added to pools and taken from them, in the order of the block; absent for none. */
+  readonly liquidity?: ReadonlyArray<LiquidityChange> | undefined
   /** Changes of token holdings; absent when the feed does not report them, or not for the whole block. */
   readonly holdings?: BlockHoldings | undefined
   /** How well the decoded swaps agree with the chain; absent when the feed does not check, or for a block read again. */

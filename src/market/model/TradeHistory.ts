@@ -1,6 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
+import type { LiquidityRequest, StoredLiquidity } from "./StoredLiquidity.ts"
 import type { StoredSupply, SupplyRequest } from "./StoredSupply.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import type {
@@ -14,7 +15,7 @@ import type {
 
 type Trades = Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
 
-/** Reads the stored trades of the open chain, and the changes of supply stored with them. */
+/** Reads the stored trades of the open chain, and the changes of supply and liquidity stored with them. */
 export class TradeHistory extends Context.Service<
   TradeHistory,
   {
@@ -37,5 +38,7 @@ export class TradeHistory extends Context.Service<
     largestOf(request: LargestRequest): Effect.Effect<LargestFound, TradeStoreUnavailable>
     /** The newest changes of the supply of a mint, one per block, in the order of the chain. */
     supplyOf(request: SupplyRequest): Effect.Effect<StoredSupply, TradeStoreUnavailable>
+    /** The newest changes of liquidity of the pools of a mint, or of one pool, newest first. */
+    liquidityOf(request: LiquidityRequest): Effect.Effect<StoredLiquidity, TradeStoreUnavailable>
   }
 >()("fathom/market/model/TradeHistory") {}

@@ -28,9 +28,19 @@ export type ReadAgain =
 const readAgain = (content: SlotContent<TradeBlock>, elseMs: number): ReadAgain => {
   switch (content._tag) {
     case "Block": {
-      const { blockTimeEstimated, blockTimeMs, launches, parentSlot, slot, supply, transactions } = content.block
+      const { blockTimeEstimated, blockTimeMs, launches, liquidity, parentSlot, slot, supply, transactions } =
+        content.block
       const timeMs = blockTimeMs ?? elseMs
-      const batch = { slot, timeMs, transactions, launches, supply, afterGap: false, timeEstimated: blockTimeEstimated }
+      const batch = {
+        slot,
+        timeMs,
+        transactions,
+        launches,
+        supply,
+        liquidity,
+        afterGap: false,
+        timeEstimated: blockTimeEstimated
+      }
       return { _tag: "Block", parentSlot, batch }
     }
     case "Skipped":

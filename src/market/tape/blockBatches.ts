@@ -15,7 +15,8 @@ export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream
       state.missing = true
       return Stream.empty
     }
-    const { blockTimeEstimated, blockTimeMs, checks, holdings, launches, slot, supply, transactions } = event.block
+    const { blockTimeEstimated, blockTimeMs, checks, holdings, launches, liquidity, slot, supply, transactions } =
+      event.block
     const timeMs = blockTimeMs ?? state.lastMs
     if (timeMs === null) {
       state.missing = true
@@ -30,6 +31,7 @@ export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream
       transactions,
       launches,
       supply,
+      liquidity,
       holdings,
       checks,
       afterGap,

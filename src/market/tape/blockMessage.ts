@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { packedBytes, PackedTransactions } from "../../chain/decoding/PackedTransactions.ts"
+import type { LiquidityChange } from "../../api/schemas/LiquidityEvent.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import type { PricedBatch } from "../model/TradeBatch.ts"
 import { transactionsOfLines } from "./secondRows.ts"
@@ -67,13 +68,19 @@ const tradeOf = (row: Text<TapeTrade>): TapeTrade => {
   }
 }
 
+const liquidityOf = ({ sides, ...rest }: Text<LiquidityChange>): LiquidityChange => ({
+  ...rest,
+  sides: sides.map((side) => ({ ...side, amount: BigInt(side.amount) }))
+})
+
 const headOf = (line: string): Omit<PricedBatch, "transactions"> => {
-  const { supply, trades, transfers, ...rest }: Head = JSON.parse(line)
+  const { liquidity, supply, trades, transfers, ...rest }: Head = JSON.parse(line)
   return {
     ...rest,
     trades: trades.map(tradeOf),
     ...(transfers !== undefined && { transfers: transfers.map(tradeOf) }),
-    ...(supply !== undefined && { supply: supply.map(({ change, mint }) => ({ mint, change: BigInt(change) })) })
+    ...(supply !== undefined && { supply: supply.map(({ change, mint }) => ({ mint, change: BigInt(change) })) }),
+    ...(liquidity !== undefined && { liquidity: liquidity.map(liquidityOf) })
   }
 }
 

@@ -89,13 +89,17 @@ export const makeHalves: Effect.Effect<TapeHalves> = Effect.map(Deferred.make<vo
  */
 export const storableBy =
   ({ isTrader }: Pick<Tape["Service"], "isTrader">, watched: WatchedSet) =>
-  ({ afterGap, launches, slot, supply, timeMs, trades, transfers = [] }: PricedBatch, nowMs: number): StoredBatch => {
+  (
+    { afterGap, launches, liquidity, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
+    nowMs: number
+  ): StoredBatch => {
     const traded = new Set(trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
     return {
       slot,
       timeMs,
       launches,
       supply,
+      liquidity,
       afterGap,
       trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
       transfers: transfers.filter(

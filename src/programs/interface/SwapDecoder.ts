@@ -38,6 +38,17 @@ export interface SwapReport {
   readonly continues?: true
 }
 
+/** An instruction that adds liquidity to a pool or takes liquidity from it. */
+export interface LiquidityCall {
+  readonly pool: Address
+  /** The pool's token accounts that the instruction names: two, or one for a deposit of one mint. */
+  readonly vaults: ReadonlyArray<Address>
+  /** True when the instruction creates the pool. */
+  readonly opens: boolean
+  /** True when what the vaults pay includes the fees that the position has earned. */
+  readonly paysFees: boolean
+}
+
 /** Decodes the swaps of one program. All members are pure. */
 export interface SwapDecoder {
   /** Venue label of the pools, the same as in quotes. */
@@ -52,6 +63,11 @@ export interface SwapDecoder {
    * unknown.
    */
   readonly tagBytes?: number
+  /**
+   * The pool whose liquidity this instruction changes; null for any other instruction. Absent for programs without
+   * providers, and for programs whose providers are not read.
+   */
+  readonly liquidity?: (data: Uint8Array, accounts: ReadonlyArray<Address>) => LiquidityCall | null
   /** Instructions that take one mint and give another without a swap, as when liquidity is rebalanced. */
   readonly exchanges?: ReadonlyArray<bigint>
   /**

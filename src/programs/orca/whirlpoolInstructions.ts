@@ -4,6 +4,7 @@
  */
 import { eventLayout, inLog, swapAmounts } from "../layout/anchorEvents.ts"
 import { hopLayout, taggedHops } from "../layout/hops.ts"
+import { taggedLiquidity } from "../layout/liquidityCalls.ts"
 import { ANCHOR_SWAP, ANCHOR_SWAP_V2, tagOf } from "../layout/anchor.ts"
 import { readU64 } from "../layout/bytes.ts"
 import { bool, hex, pack, u128, u64, u8 } from "../layout/pack.ts"
@@ -122,6 +123,16 @@ export const whirlpoolTraded = eventLayout("e1ca49af932ba096", [
 const amountsOf = swapAmounts(whirlpoolTraded, "inputAmount", "outputAmount")
 const TRANSFER_FEE_AT = whirlpoolTraded.offsetOf("inputTransferFee")
 
+/**
+ * Instructions of providers: increase_liquidity.rs, decrease_liquidity.rs, their v2, and v2/reposition_liquidity_v2.rs.
+ * Fees are collected by instructions of their own.
+ */
+const liquidity = taggedLiquidity(
+  [["2e9cf3760dcdfbb2", "a026d06f685b2c01"], { pool: 0, vaults: [7, 8] }],
+  [["851d59df45eeb00a", "3a7fbc3e4f52c460", "effb097cd2c6352b"], { pool: 0, vaults: [11, 12] }],
+  [["bfa9e00b83139efd"], { pool: 0, vaults: [12, 13] }]
+)
+
 /** Decodes swaps on Orca's concentrated pools, including two-hop swaps. */
 export const whirlpoolSwaps: SwapDecoder = {
   dex: whirlpool.dex,
@@ -144,6 +155,7 @@ export const whirlpoolSwaps: SwapDecoder = {
       ]
     ]
   ),
+  liquidity,
   logged: inLog((event, body) => {
     const amounts = body.length < TRANSFER_FEE_AT + 8 ? null : amountsOf(event, body)
     return amounts === null ? null : { ...amounts, amountIn: amounts.amountIn - readU64(body, TRANSFER_FEE_AT) }

@@ -3,6 +3,7 @@
  * docs/instructions/{PUMP_SWAP_TRADE_V2,MULTI_HOP_SWAP}.md.
  */
 import { hopLayout, hopsAt, taggedHops } from "../layout/hops.ts"
+import { taggedLiquidity } from "../layout/liquidityCalls.ts"
 import { eventLayout } from "../layout/anchorEvents.ts"
 import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, encodeTrade, SELL, SELL_V2 } from "./discriminators.ts"
 import { pumpSwap } from "./pumpSwap.ts"
@@ -157,6 +158,12 @@ const at = {
 }
 const EVENT_LENGTH = pumpSwapSellEvent.endOf("userQuoteAmount")
 
+/** Instructions of providers: `deposit`, `withdraw` and `create_pool`. */
+const liquidity = taggedLiquidity(
+  [["f223c68952e1f2b6", "b712469c946da122"], { pool: 0, vaults: [9, 10] }],
+  [["e992d18ecf6840bc"], { pool: 0, vaults: [9, 10], opens: true }]
+)
+
 /**
  * Decodes swaps on PumpSwap. Depending on the instruction, the fees of protocol and creator bypass the pool or wait
  * in it, so only the event states the price.
@@ -165,6 +172,7 @@ export const pumpSwapSwaps: SwapDecoder = {
   dex: pumpSwap.dex,
   programId: pumpSwap.programId,
   hops: (data, accounts) => (tagAt(data, 0) === MULTI_HOP_SWAP ? multiHops(accounts) : single(data, accounts)),
+  liquidity,
   selfCall: (event, body) => {
     if (body.length < EVENT_LENGTH) {
       return null

@@ -3,6 +3,7 @@
  * identifies the instruction.
  */
 import { hopLayout, type HopLayout, hopsAt } from "../layout/hops.ts"
+import { liquidityAt, type LiquidityLayout } from "../layout/liquidityCalls.ts"
 import { readU64 } from "../layout/bytes.ts"
 import { pack, u64, u8 } from "../layout/pack.ts"
 import type { SwapDecoder } from "../interface/SwapDecoder.ts"
@@ -104,6 +105,13 @@ export const encodeAmmV4SwapLog = (
   return `ray_log: ${Buffer.from(bytes).toString("base64")}`
 }
 
+/** Instructions of providers, by their first byte: `initialize2`, `deposit` and `withdraw`. */
+const liquidityLayouts: ReadonlyMap<number | undefined, LiquidityLayout> = new Map([
+  [1, { pool: 4, vaults: [10, 11], opens: true }],
+  [3, { pool: 1, vaults: [6, 7] }],
+  [4, { pool: 1, vaults: [6, 7] }]
+])
+
 /** Decodes swaps on Raydium's AMM v4. */
 export const raydiumAmmV4Swaps: SwapDecoder = {
   dex: raydiumAmmV4.dex,
@@ -112,6 +120,10 @@ export const raydiumAmmV4Swaps: SwapDecoder = {
   hops: (data, accounts) => {
     const layout = layoutOf(data[0], accounts.length)
     return layout === null ? [] : hopsAt(accounts, [layout])
+  },
+  liquidity: (data, accounts) => {
+    const layout = liquidityLayouts.get(data[0])
+    return layout === undefined ? null : liquidityAt(accounts, layout)
   },
   logged: (payload) => {
     if (payload.length !== LOG_SIZE) {

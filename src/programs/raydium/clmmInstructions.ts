@@ -2,6 +2,7 @@
 import { eventLayout, inLog } from "../layout/anchorEvents.ts"
 import type { Address } from "../../domain/Address.ts"
 import { hopLayout, hopsAt, taggedHops } from "../layout/hops.ts"
+import { taggedLiquidity } from "../layout/liquidityCalls.ts"
 import { ANCHOR_SWAP, ANCHOR_SWAP_EVENT, ANCHOR_SWAP_V2, tagAt, tagOf } from "../layout/anchor.ts"
 import { readU64 } from "../layout/bytes.ts"
 import { bool, hex, pack, u128, u64 } from "../layout/pack.ts"
@@ -116,10 +117,19 @@ const reportOf = (event: bigint, body: Uint8Array): SwapReport | null => {
     : { amountIn: amount1, amountOut: amount0 + readU64(body, at.transferFee0), traderLamports: null }
 }
 
+/** Instructions of providers: open_position*.rs, increase_liquidity*.rs and decrease_liquidity*.rs. */
+const liquidity = taggedLiquidity(
+  [["2e9cf3760dcdfbb2", "851d59df45eeb00a"], { pool: 2, vaults: [9, 10] }],
+  [["a026d06f685b2c01", "3a7fbc3e4f52c460"], { pool: 3, vaults: [5, 6], paysFees: true }],
+  [["87802f4d0f98f031", "4db84ad67056f1c7"], { pool: 5, vaults: [12, 13] }],
+  [["4dffae527d1dc92e"], { pool: 4, vaults: [11, 12] }]
+)
+
 /** Decodes swaps on Raydium's concentrated pools. */
 export const raydiumClmmSwaps: SwapDecoder = {
   dex: raydiumClmm.dex,
   programId: raydiumClmm.programId,
   hops: (data, accounts) => (tagAt(data, 0) === routerBaseIn ? routerHops(accounts) : single(data, accounts)),
+  liquidity,
   logged: inLog(reportOf)
 }

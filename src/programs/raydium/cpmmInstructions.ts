@@ -1,6 +1,7 @@
 /** Instructions and event of Raydium CPMM: raydium-cp-swap, programs/cp-swap/src/{instructions/swap_base_input,states/events}.rs. */
 import { eventLayout, inLog, swapAmounts } from "../layout/anchorEvents.ts"
 import { hopLayout, taggedHops } from "../layout/hops.ts"
+import { taggedLiquidity } from "../layout/liquidityCalls.ts"
 import { ANCHOR_SWAP_EVENT, tagOf } from "../layout/anchor.ts"
 import { hex, pack, u64 } from "../layout/pack.ts"
 import type { SwapDecoder } from "../interface/SwapDecoder.ts"
@@ -45,6 +46,13 @@ export const cpmmSwapEvent = eventLayout(ANCHOR_SWAP_EVENT, [
   ["baseInput", "bool"]
 ])
 
+/** Instructions of providers: initialize.rs, initialize_with_permission.rs, deposit.rs and withdraw.rs. */
+const liquidity = taggedLiquidity(
+  [["f223c68952e1f2b6", "b712469c946da122"], { pool: 2, vaults: [6, 7] }],
+  [["afaf6d1f0d989bed"], { pool: 3, vaults: [10, 11], opens: true }],
+  [["3f37fe4131b25979"], { pool: 4, vaults: [11, 12], opens: true }]
+)
+
 /** Decodes swaps on Raydium's CPMM. */
 export const raydiumCpmmSwaps: SwapDecoder = {
   dex: raydiumCpmm.dex,
@@ -53,5 +61,6 @@ export const raydiumCpmmSwaps: SwapDecoder = {
     [tagOf(SWAP_BASE_INPUT), tagOf(SWAP_BASE_OUTPUT)],
     [hopLayout(cpmmSwapAccounts, "poolState", "inputVault", "outputVault")]
   ]),
+  liquidity,
   logged: inLog(swapAmounts(cpmmSwapEvent, "inputAmount", "outputAmount"))
 }

@@ -3,10 +3,11 @@ import { Effect, type Layer, Stream } from "effect"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import { BlockStore } from "../../../src/market/model/BlockStore.ts"
 import { type MarketStorePorts, marketStores } from "../../../src/market/model/MarketStores.ts"
+import type { LiquidityChange } from "../../../src/api/schemas/LiquidityEvent.ts"
 import type { StoredBatch } from "../../../src/market/model/StoredBatch.ts"
 import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
 import type { TradesRequest } from "../../../src/market/model/TradesRequest.ts"
-import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+import { address, mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 import { storedBlock } from "./storedBlock.ts"
 
 const open = (genesis: string) => BlockStore.use((store) => store.open({ genesis, isSandbox: false }))
@@ -33,6 +34,30 @@ const changed = (second: number, change: bigint) =>
       { mint: B, change: 7n }
     ]
   })
+
+const provided = (given: Partial<LiquidityChange> = {}): LiquidityChange => ({
+  signature: "s1",
+  index: 1024,
+  kind: "added",
+  pool: address(5, 1),
+  dex: "raydium-cpmm",
+  provider: walletOf(3),
+  sides: [
+    { mint: A, amount: MANY, decimals: 6 },
+    { mint: B, amount: 0n, decimals: null }
+  ],
+  opens: false,
+  includesFees: false,
+  ...given
+})
+
+const ofSecond = (change: LiquidityChange, second: number) => ({
+  ...change,
+  slot: 1000 + second,
+  timeMs: (MONDAY + second) * 1000
+})
+
+const ofLiquidity = { mint: null, pool: null, kind: null, fromMs: null, toMs: null, before: null, limit: 10 }
 
 /** Seconds and places of trades. */
 const places = (found: ReadonlyArray<TapeTrade>) => found.map(({ index, slot }) => [slot - 1000, index])
@@ -336,6 +361,40 @@ export const tradeHistoryContract = <E>(name: string, store: Layer.Layer<MarketS
         )
         assert.strictEqual(from, MONDAY + 3)
         assert.deepStrictEqual((yield* trades.supplyOf({ mint: mintOf(3), from: 0, most: 2 })).changes, [])
+      })
+    )
+
+    it.effect("keeps changes of liquidity, found by either mint and by pool, each once, also of blocks read late", () =>
+      Effect.gen(function* () {
+        const { blocks, trades } = yield* marketStores
+        yield* open("liquidity")
+        const opening = provided({ index: 0, opens: true, provider: null })
+        const taken = provided({ index: 2048, kind: "removed", pool: address(5, 2), includesFees: true })
+        const oneSided = provided({ index: 7, sides: [{ mint: B, amount: 4n, decimals: 9 }] })
+        yield* append(storedBlock(1, [], { liquidity: [opening, provided(), taken] }), storedBlock(2))
+        yield* append(storedBlock(1, [], { liquidity: [opening, provided(), taken] }))
+        yield* blocks.repair({
+          batches: [storedBlock(5, [], { liquidity: [oneSided] })],
+          repriced: [],
+          gap: { fromSlot: 1003, left: [] },
+          first: null,
+          found: []
+        })
+        const newest = [ofSecond(oneSided, 5), ofSecond(taken, 1), ofSecond(provided(), 1), ofSecond(opening, 1)]
+        const found = yield* trades.liquidityOf({ ...ofLiquidity, mint: B })
+        assert.deepStrictEqual(found.events, newest)
+        assert.isBelow(found.from, MONDAY)
+        const placesOf = (given: object) =>
+          Effect.map(trades.liquidityOf({ ...ofLiquidity, ...given }), ({ events }) => events.map(({ index }) => index))
+        assert.deepStrictEqual(yield* placesOf({ mint: A }), [2048, 1024, 0])
+        assert.deepStrictEqual(yield* placesOf({ pool: address(5, 2) }), [2048])
+        assert.deepStrictEqual(yield* placesOf({ mint: A, pool: address(5, 1) }), [1024, 0])
+        assert.deepStrictEqual(yield* placesOf({ mint: A, kind: "added" }), [1024, 0])
+        assert.deepStrictEqual(yield* placesOf({ mint: B, fromMs: (MONDAY + 5) * 1000 }), [7])
+        assert.deepStrictEqual(yield* placesOf({ mint: B, toMs: (MONDAY + 5) * 1000, limit: 2 }), [2048, 1024])
+        assert.deepStrictEqual(yield* placesOf({ mint: B, before: { slot: 1001, index: 2048 } }), [1024, 0])
+        yield* open("other liquidity")
+        assert.deepStrictEqual(yield* placesOf({ mint: B }), [])
       })
     )
 

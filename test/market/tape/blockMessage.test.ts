@@ -3,7 +3,7 @@ import { zstdCompressSync } from "node:zlib"
 import { decodeBlock, encodeBlock, UnreadableBlock, VERSION } from "../../../src/market/tape/blockMessage.ts"
 import type { PricedBatch } from "../../../src/market/model/TradeBatch.ts"
 import { leg, netOf, transactionOf } from "./decoded.ts"
-import { makeTape, mintOf, MONDAY, trade } from "./tape.ts"
+import { address, makeTape, mintOf, MONDAY, trade } from "./tape.ts"
 
 const sold = leg({ side: "sell" })
 const transactions = [
@@ -31,6 +31,19 @@ const batch: PricedBatch = {
   ],
   launches: [{ mint: mintOf(1), launchpad: "pump-fun", pool: null, event: "created" }],
   supply: [{ mint: mintOf(2), change: -5n }],
+  liquidity: [
+    {
+      signature: "s3",
+      index: 1024,
+      kind: "removed",
+      pool: address(5, 1),
+      dex: "pumpswap",
+      provider: null,
+      sides: [{ mint: mintOf(2), amount: 2n ** 64n - 1n, decimals: null }],
+      opens: false,
+      includesFees: true
+    }
+  ],
   checks: [{ dex: "pumpswap", counts: { confirmed: 3, unknown: 1 }, tags: { "2b644913e9f66f94": 1 } }],
   afterGap: true
 }

@@ -119,8 +119,9 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
         assert.deepStrictEqual(yield* appliedMigrations, Object.keys(migrations))
         const { rows } = yield* contents
         for (const [table, kept] of Object.entries(before.rows)) {
+          const now = table === "schema_migrations" ? kept : (rows[table] ?? [])
           assert.deepStrictEqual(
-            (table === "schema_migrations" ? kept : (rows[table] ?? [])).map(withoutAdded),
+            now.map((row, at) => row.slice(0, withoutAdded(kept[at] ?? "").length)),
             kept.map(withoutAdded),
             table
           )
@@ -242,7 +243,7 @@ describe.runIf(TestDatabase.isAvailable)("a backup", () => {
   )
 })
 
-/** A row as text without its last empty columns, which later migrations added. */
+/** The beginning of a row as text, without its last empty columns. Later migrations add columns at the end. */
 const withoutAdded = (row: string) => row.replace(/,*\)$/u, "")
 
 describe("tables", () => {
