@@ -7,11 +7,13 @@ import { NextCursor } from "./pages.ts"
 import { NoQuery } from "./parameters.ts"
 import { PoolFacts } from "./schemas/Token.ts"
 import { TokenTrade } from "./schemas/TokenTrade.ts"
-import { filters, isOrdered } from "./Trades.ts"
+import { filters, isOrdered, LiquidityEventsAnswer, liquidityFilters } from "./Trades.ts"
 import { field } from "../domain/field.ts"
 import { answerSlot, knowledgeOf, metaOf, tradeBasis } from "./schemas/fields.ts"
 
 export const PoolTradesQuery = Schema.Struct(filters).check(isOrdered)
+
+export const PoolLiquidityQuery = Schema.Struct(liquidityFilters).check(isOrdered)
 
 const knowledge = knowledgeOf("Time of the newest observation of any source that was used.")
 
@@ -71,7 +73,15 @@ export class PoolsGroup extends HttpApiGroup.make("pools")
       .annotate(
         OpenApi.Description,
         "Like the trades of a token: a page may have fewer rows than `limit` and still have a next page."
-      )
+      ),
+    HttpApiEndpoint.get("liquidityEvents", "/api/v1/pools/:address/liquidity-events", {
+      params: poolParams,
+      query: PoolLiquidityQuery,
+      success: LiquidityEventsAnswer,
+      error: [PoolNotFound, InvalidCursor, DataUnavailable]
+    })
+      .annotate(OpenApi.Summary, "Liquidity added to one pool and removed from it, newest first")
+      .annotate(OpenApi.Description, "Like the liquidity events of a token. The pool need not be in memory.")
   )
   .middleware(Authorization)
   .annotate(OpenApi.Description, "One pool: its facts and its trades.") {}

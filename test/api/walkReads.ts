@@ -10,6 +10,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "market.stats": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "pools.facts": ({ pool }) => ({ params: { address: pool } }),
   "pools.trades": ({ pool }) => ({ params: { address: pool }, query: { limit: "5" } }),
+  "pools.liquidityEvents": ({ pool }) => ({ params: { address: pool }, query: { limit: "5" } }),
   "priceHistory.at": ({ mint }) => ({
     params: { chain: "solana", address: mint },
     query: { at: String(Math.floor(Date.now() / 1000) - 60) }
@@ -35,7 +36,8 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "search.tokens": () => ({ query: { q: "usdc", limit: "5" } }),
   "tokens.holders": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } }),
   "tokens.metadata": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
-  "trades.ofToken": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
+  "trades.ofToken": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } }),
+  "trades.liquidityEvents": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
 }
 
 /** Answers that only some of them have. */
@@ -44,11 +46,13 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
   "market.stats": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "pools.facts": { 404: inSimulation({ params: { address: nowhere } }) },
   "pools.trades": { 404: inSimulation({ params: { address: nowhere } }) },
+  "pools.liquidityEvents": { 404: inSimulation({ params: { address: nowhere } }) },
   "priceHistory.at": { 404: inSimulation({ params: { chain: "solana", address: nowhere }, query: { at: "1" } }) },
   "launches.one": { 404: inSimulation({ params: { mint: nowhere } }) },
   "screen.tokens": { 409: onTape({ body: { limit: 1 } }, 63) },
   "search.tokens": { 409: onTape({ query: { q: "xmpl", limit: "1" } }, 63) },
   "tokens.holders": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "tokens.metadata": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
-  "trades.ofToken": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) }
+  "trades.ofToken": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
+  "trades.liquidityEvents": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) }
 }

@@ -82,7 +82,9 @@ const noMarket = Layer.mergeAll(
   Layer.succeed(TokenSearch, { search: () => Effect.die("this test has no market") }),
   Layer.succeed(TradesReader, {
     ofToken: () => Effect.die("this test has no market"),
-    ofPool: () => Effect.die("this test has no market")
+    ofPool: () => Effect.die("this test has no market"),
+    liquidityOfToken: () => Effect.die("this test has no market"),
+    liquidityOfPool: () => Effect.die("this test has no market")
   }),
   Layer.succeed(MarketReader, {
     chart: () => Effect.die("this test has no market"),

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { PoolNotFound } from "../../api/errors/problems.ts"
-import type { PoolTradesQuery } from "../../api/Pools.ts"
+import type { PoolLiquidityQuery, PoolTradesQuery } from "../../api/Pools.ts"
 import type { MarketUnavailable } from "../../api/schemas/MarketViews.ts"
 import type { UnknownPool } from "../../api/schemas/Token.ts"
 import { defaultTrades } from "../../api/Trades.ts"
@@ -12,7 +12,7 @@ import { TokenReader } from "../../tokens/TokenReader.ts"
 import { unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, sealedBy, startOf } from "./paging.ts"
-import { placeOfKey, tradeFilter } from "./tradeRequests.ts"
+import { keyOfTrade, liquidityFilter, placeOfKey, tradeFilter } from "./tradeRequests.ts"
 
 const poolProblem = (refusal: MarketUnavailable | UnknownPool) =>
   refusal._tag === "UnknownPool" ? new PoolNotFound() : unavailable(refusal.detail)
@@ -23,6 +23,10 @@ interface OfPool {
 
 interface PoolInput extends OfPool {
   readonly query: typeof PoolTradesQuery.Type
+}
+
+interface LiquidityInput extends OfPool {
+  readonly query: typeof PoolLiquidityQuery.Type
 }
 
 export const layer = HttpApiBuilder.group(
@@ -46,7 +50,7 @@ export const layer = HttpApiBuilder.group(
       const { next, trades: data, ...knowledge } = page
       return {
         data,
-        nextCursor: yield* nextOf(next === null ? null : [String(next.slot), String(next.index)], sealed),
+        nextCursor: yield* nextOf(next && keyOfTrade(next), sealed),
         meta: yield* metaWith({
           methodVersion: "public-trades-v1",
           chain: "solana",
@@ -57,6 +61,17 @@ export const layer = HttpApiBuilder.group(
       }
     })
 
-    return handlers.handleAll({ facts, trades })
+    const liquidityEvents = Effect.fnUntraced(function* ({ params: { address }, query }: LiquidityInput) {
+      const { cursor, limit = defaultTrades } = query
+      const filter = liquidityFilter(query)
+      const sealed = sealedBy("pools.liquidityEvents", { address, ...filter }, limit)
+      const before = yield* startOf(cursor, sealed, placeOfKey)
+      const read = reader.liquidityOfPool(address, { ...filter, before, limit })
+      const { events: data, next, ...knowledge } = yield* Effect.mapError(read, poolProblem)
+      const meta = { methodVersion: "public-liquidity-events-v1", chain: "solana", address, ...knowledge } as const
+      return { data, nextCursor: yield* nextOf(next && keyOfTrade(next), sealed), meta: yield* metaWith(meta) }
+    })
+
+    return handlers.handleAll({ facts, trades, liquidityEvents })
   })
 )

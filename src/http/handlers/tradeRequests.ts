@@ -1,5 +1,5 @@
 /** Filters of trade queries, and the places in their cursors. */
-import type { TokenTradesQuery } from "../../api/Trades.ts"
+import type { LiquidityEventsQuery, TokenTradesQuery } from "../../api/Trades.ts"
 import { fractionOf } from "../../domain/rational.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
 import type { TradeFilter, TradePlace } from "../../market/model/TradesRequest.ts"
@@ -30,9 +30,19 @@ export const tradeFilter = ({ from, minUsd, pool, side, to, wallet }: typeof Tok
   toMs: toMs(to)
 })
 
+export const liquidityFilter = ({ from, kind, pool, to }: typeof LiquidityEventsQuery.Type) => ({
+  pool: pool ?? null,
+  kind: kind ?? null,
+  fromMs: toMs(from),
+  toMs: toMs(to)
+})
+
 /** The place in a cursor's key; null when it is malformed. */
 export const placeOfKey = ([slot = "", index = "", ...more]: OrderKey): TradePlace | null =>
   more.length === 0 && WHOLE.test(slot) && WHOLE.test(index) ? { slot: Number(slot), index: Number(index) } : null
+
+/** The key of a place among trades. */
+export const keyOfTrade = ({ index, slot }: TradePlace): OrderKey => [String(slot), String(index)]
 
 /** The key of a place among the rows of a wallet. */
 export const keyOfPlace = ({ index, mint, signature, slot }: WalletPlace): OrderKey => [

@@ -4,7 +4,14 @@ import { type Coverage, type CoverageReason, incomplete } from "../../domain/Sca
 import type { TradeFilter } from "../model/TradesRequest.ts"
 import { lackingNow } from "../tape/freshness.ts"
 import type { Market } from "../tape/Market.ts"
-import type { FoundTrades } from "./findTrades.ts"
+
+/** A page of rows, newest first. */
+interface Found {
+  readonly trades: ReadonlyArray<{ readonly timeMs: number }>
+  readonly next: object | null
+  /** True when the store did not answer. */
+  readonly isMissing: boolean
+}
 
 interface Request {
   readonly mints: ReadonlyArray<Mint>
@@ -16,7 +23,7 @@ type Tape = Market["Service"]
 const secondOf = (timeMs: number): number => Math.floor(timeMs / 1000)
 
 /** From this second on the page has every trade. A token whose launch was seen has no earlier trade. */
-const startOf = (tape: Tape, { filter: { fromMs }, mints }: Request, { next, trades }: FoundTrades): number => {
+const startOf = (tape: Tape, { filter: { fromMs }, mints }: Request, { next, trades }: Found): number => {
   const oldest = trades.at(-1)
   if (next !== null && oldest !== undefined) {
     return secondOf(oldest.timeMs)
@@ -36,7 +43,7 @@ export const lackingAtEnd = (tape: Tape, toMs: number | null, nowMs: number): Co
 }
 
 /** Why trades at the older end are missing, apart from blocks that were not read. */
-const lackingAtStart = (tape: Tape, start: number, found: FoundTrades, nowMs: number): CoverageReason | null => {
+const lackingAtStart = (tape: Tape, start: number, found: Found, nowMs: number): CoverageReason | null => {
   const stored = tape.stored()
   if (found.isMissing) {
     return "deadline"
@@ -48,7 +55,7 @@ const lackingAtStart = (tape: Tape, start: number, found: FoundTrades, nowMs: nu
 }
 
 /** The coverage of the time between the ends of a page. */
-export const tradesCoverage = (tape: Tape, request: Request, found: FoundTrades, nowMs: number): Coverage => {
+export const tradesCoverage = (tape: Tape, request: Request, found: Found, nowMs: number): Coverage => {
   const { toMs } = request.filter
   const start = startOf(tape, request, found)
   const lacking = lackingAtEnd(tape, toMs, nowMs) ?? lackingAtStart(tape, start, found, nowMs)
