@@ -1,6 +1,7 @@
 /**
  * Records a service on a simulated node, kills it, replays its recording twice, and compares answers: of the two replays to
- * the byte, and of the replay with those that the service gave live at the last slot.
+ * the byte, and of the replay with those that the service gave live at the last slot. Answers with `atSlot` are compared with
+ * those that the service gave live at these slots.
  *
  *   npm run replay:check -- [--slots 60] [--json]
  */
@@ -23,6 +24,8 @@ const folder = mkdtempSync(join(tmpdir(), "fathom-replay-check-"))
 const recording = join(folder, "recording")
 const children = new Set<ChildProcess>()
 
+/** Slots at which answers of the live service are kept. */
+const PAST_SLOTS = 3
 const WAIT_MS = 180_000
 const LOOK_MS = 250
 
@@ -126,6 +129,9 @@ const OF_PROCESS = new Set([
   "observedAtMs"
 ])
 
+/** What a past market does not know, beside times of the process. */
+const OF_PRESENT = new Set([...OF_PROCESS, "volume24hUsd", "createdAtMs", "imageUrl", "provenAtSlot"])
+
 const without = (value: unknown, left: ReadonlySet<string>): unknown => {
   if (Array.isArray(value)) {
     return value.map((each) => without(each, left))
@@ -163,16 +169,27 @@ const answersAt = async (
     return slots.chain >= chain && slots.blocks >= block && slots.hasHistory ? true : null
   })
   await pause(2000)
-  const paths = mints.flatMap((mint) => [
-    ...["1000000", "1000000000"].flatMap((amount) => [
-      `spot/quote?inputMint=${SOL}&outputMint=${mint}&amount=${amount}`,
-      `spot/quote?inputMint=${mint}&outputMint=${SOL}&amount=${amount}`
-    ]),
-    `tokens/solana/${mint}/trades?limit=100`,
-    `tokens/solana/${mint}/stats`,
-    `tokens/solana/${mint}/liquidity`,
-    `market/chart/${mint}?resolution=15s&limit=100`
+  return answersTo(base, key, mints.flatMap(pathsOf))
+}
+
+const quotesOf = (mint: string) =>
+  ["1000000", "1000000000"].flatMap((amount) => [
+    `spot/quote?inputMint=${SOL}&outputMint=${mint}&amount=${amount}`,
+    `spot/quote?inputMint=${mint}&outputMint=${SOL}&amount=${amount}`
   ])
+
+const pathsOf = (mint: string) => [
+  ...quotesOf(mint),
+  `tokens/solana/${mint}/trades?limit=100`,
+  `tokens/solana/${mint}/stats`,
+  `tokens/solana/${mint}/liquidity`,
+  `market/chart/${mint}?resolution=15s&limit=100`
+]
+
+/** Paths that can also be asked of a past slot. */
+const pastPathsOf = (mint: string) => [...quotesOf(mint), `tokens/solana/${mint}/liquidity?limit=20`]
+
+const answersTo = async (base: string, key: string, paths: ReadonlyArray<string>) => {
   const answers = new Map<string, Answer>()
   for (const path of paths) {
     // The first request of a mint may find it cold.
@@ -184,6 +201,10 @@ const answersAt = async (
   }
   return answers
 }
+
+/** The later answers under the paths of the earlier ones. */
+const inOrderOf = (earlier: ReadonlyMap<string, Answer>, later: ReadonlyMap<string, Answer> = new Map()) =>
+  new Map(Array.from(earlier.keys(), (path, i) => [path, Array.from(later.values())[i] ?? {}]))
 
 const record = Effect.gen(function* () {
   const { advance, mints, rpcUrl, wsUrl } = yield* Simulator
@@ -205,9 +226,16 @@ const record = Effect.gen(function* () {
   yield* Effect.promise(() => answersAt(baseUrl, key, { block: 0, chain: 1 }, asked))
   const begun = yield* Effect.promise(() => slotsOf(baseUrl, key))
   say(`The service records at ${baseUrl}`)
-  for (let slot = 0; slot < slots; slot++) {
+  /** Live answers at slots on the way. */
+  const past: Array<{ readonly slot: number; readonly answers: ReadonlyMap<string, Answer> }> = []
+  for (let at = 1; at <= slots; at++) {
     yield* advance(1)
     yield* Effect.sleep("200 millis")
+    if (at % Math.ceil(slots / PAST_SLOTS) === 0) {
+      yield* Effect.sleep("2 seconds")
+      const { chain: slot } = yield* Effect.promise(() => slotsOf(baseUrl, key))
+      past.push({ slot, answers: yield* Effect.promise(() => answersTo(baseUrl, key, asked.flatMap(pastPathsOf))) })
+    }
   }
   const last = yield* Effect.promise(() =>
     fetch(rpcUrl, {
@@ -220,8 +248,15 @@ const record = Effect.gen(function* () {
   const { chain } = yield* Effect.promise(() => slotsOf(baseUrl, key))
   // The recorder writes once a second.
   yield* Effect.sleep("3 seconds")
+  const again: Array<ReadonlyMap<string, Answer>> = []
+  for (const { slot } of past) {
+    const paths = asked.flatMap(pastPathsOf).map((path) => `${path}&atSlot=${slot}`)
+    again.push(yield* Effect.promise(() => answersTo(baseUrl, key, paths)))
+  }
+  const pastDiffers = past.flatMap(({ answers }, i) => differing(answers, inOrderOf(answers, again[i]), OF_PRESENT))
   yield* Effect.promise(() => end(live.child, "SIGKILL"))
-  return { range: { from: begun.chain + 2, block: last, chain }, answers, asked }
+  const pastAsked = past.reduce((sum, each) => sum + each.answers.size, 0)
+  return { range: { from: begun.chain + 2, block: last, chain }, answers, asked, pastAsked, pastDiffers }
 }).pipe(Effect.provide(Simulator.layer({ seed: "replay", speed: 0, swapsPerSecond: 40, history: 0 })))
 
 const replay = async (
@@ -260,7 +295,7 @@ const differing = (a: ReadonlyMap<string, Answer>, b: ReadonlyMap<string, Answer
   })
 
 try {
-  const { answers, asked, range } = await Effect.runPromise(Effect.scoped(record))
+  const { answers, asked, pastAsked, pastDiffers, range } = await Effect.runPromise(Effect.scoped(record))
   const first = await replay("first", range, asked)
   const second = await replay("second", range, asked)
   const bytes = differing(first, second, RANDOM)
@@ -276,6 +311,8 @@ try {
     answered,
     replaysDiffer: bytes.length,
     liveDiffers: figures.length,
+    pastAsked,
+    pastDiffers: pastDiffers.length,
     digest
   }
   const refused = Array.from(answers).flatMap(([path, { body, status }]) =>
@@ -283,12 +320,15 @@ try {
   )
   if (!isJson) {
     refused.slice(0, 5).forEach((line) => say(`  ${line}`))
-    for (const { one, other, path } of [...bytes, ...figures].slice(0, 10)) {
+    for (const { one, other, path } of [...pastDiffers, ...bytes, ...figures].slice(0, 10)) {
       say(`  ${path}\n    ${one}\n    ${other}`)
     }
   }
-  report("replay:check", isJson ? { ...verdict, differences: [...bytes, ...figures].slice(0, 20) } : verdict)
-  process.exitCode = bytes.length + figures.length === 0 && answered > 0 ? 0 : 1
+  report(
+    "replay:check",
+    isJson ? { ...verdict, differences: [...bytes, ...figures, ...pastDiffers].slice(0, 20) } : verdict
+  )
+  process.exitCode = bytes.length + figures.length + pastDiffers.length === 0 && pastAsked > 0 && answered > 0 ? 0 : 1
 } finally {
   children.forEach((child) => child.kill("SIGKILL"))
   rmSync(folder, { recursive: true, force: true })

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
+  DataUnavailable,
   InvalidSignature,
   RateLimited,
   RouteNotFound,
@@ -18,7 +19,7 @@ import { NoQuery } from "./parameters.ts"
 import { SpotQuote } from "./schemas/Quote.ts"
 import { RouteSimulation } from "./schemas/RouteSimulation.ts"
 import { TransactionReport } from "./schemas/TransactionReport.ts"
-import { tradeFields, twoMints } from "./Spot.ts"
+import { atSlotField, tradeFields, twoMints } from "./Spot.ts"
 import { field } from "../domain/field.ts"
 import { executionAuthority, methodVersion, requestId } from "./schemas/fields.ts"
 
@@ -31,7 +32,8 @@ export const RouteBody = Schema.Struct({
     Schema.optionalKey(Schema.Boolean),
     "`true`: also executes the hops as one transaction, with their programs on the accounts in memory, and answers what they took and paid. Costs 5 units."
   ),
-  ...tradeFields
+  ...tradeFields,
+  atSlot: atSlotField
 })
   .check(Schema.makeFilter(twoMints, { toJsonSchema: () => ({}) }))
   .annotate({ identifier: "RouteRequest", description: "One trade to route." })
@@ -64,7 +66,7 @@ export class RoutingGroup extends HttpApiGroup.make("routing")
       query: NoQuery,
       payload: RouteBody,
       success: RouteAnswer,
-      error: [RouteNotFound, RouteTypeNotServed, RateLimited, UpstreamUnavailable]
+      error: [RouteNotFound, RouteTypeNotServed, RateLimited, DataUnavailable, UpstreamUnavailable]
     })
       .middleware(JsonBody)
       .annotate(Budget, "quote")

@@ -60,6 +60,23 @@ const pair = {
   outputMint
 }
 
+const AT_SLOT =
+  "Answers from the state at the end of this slot in the service's recording, with the time of the recording. Costs at least 5 units. A slot that is not recorded is a 400."
+
+/** More slots than the chain will have. */
+const MOST_SLOTS = 1_000_000_000_000
+
+/** The slot of a past state, in a query. */
+export const atSlotParameter = optional(IntegerParameter(1, MOST_SLOTS), AT_SLOT)
+
+/** The slot of a past state, in a body. */
+export const atSlotField = field(
+  Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MOST_SLOTS }, { expected: "a whole number from 1 on" }))
+  ),
+  AT_SLOT
+)
+
 /** Rejects a trade of a mint for itself. */
 export const twoMints = (request: { readonly inputMint: Address; readonly outputMint: Address }) =>
   request.inputMint !== request.outputMint || refuse("outputMint", "conflict", "outputMint must differ from inputMint.")
@@ -105,7 +122,8 @@ export const QuoteQuery = Schema.Struct({
   excludeVenues: optional(CommaList(VenueLabel, 20), "No pools of these venues: 1 to 20 labels, as in venues."),
   pools: optional(CommaList(Address, 20), "Only these pools: 1 to 20 addresses."),
   maxHops: optional(IntegerParameter(1, 4), "The most swaps in a row, 1 to 4."),
-  directOnly: optional(BooleanParameter, "True allows only routes through one pool. An explicit false needs a router.")
+  directOnly: optional(BooleanParameter, "True allows only routes through one pool. An explicit false needs a router."),
+  atSlot: atSlotParameter
 }).check(
   Schema.makeFilter(twoMints),
   Schema.makeFilter(
@@ -191,7 +209,8 @@ export const SpotQuotesBody = Schema.Struct({
       Schema.makeFilter(fitting, { toJsonSchema: () => ({}) })
     ),
     `The trades: 1 to ${MOST_QUOTES} quotes in all.`
-  )
+  ),
+  atSlot: atSlotField
 }).annotate({ identifier: "SpotQuotesRequest", description: "Trades to price at one state." })
 
 const ascending = (ladder: ReadonlyArray<number>) => {
@@ -227,7 +246,8 @@ export const ExitCheckBody = Schema.Struct({
   decimals: field(Schema.optionalKey(Decimals), "Digits after the point of one whole unit; null when unknown."),
   quoteDecimals: field(Schema.optionalKey(Decimals), "Decimals of quoteMint, 0 to 18, for amounts in whole tokens."),
   slippageBps: Schema.optionalKey(SlippageBps),
-  ladder: Schema.optionalKey(Ladder)
+  ladder: Schema.optionalKey(Ladder),
+  atSlot: atSlotField
 })
   .check(
     Schema.makeFilter(oneAmount(() => "decimals" as const)),
@@ -287,7 +307,7 @@ export class SpotGroup extends HttpApiGroup.make("spot")
       query: NoQuery,
       payload: SpotQuotesBody,
       success: SpotQuotes,
-      error: [StateTooOld, RateLimited]
+      error: [StateTooOld, RateLimited, DataUnavailable]
     })
       .middleware(JsonBody)
       .annotate(OpenApi.Summary, "Price up to 20 trades at one state")

@@ -5,6 +5,7 @@ import { DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from ".
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { IntegerParameter, NoQuery, optional, tokenParams, UniqueList } from "./parameters.ts"
+import { atSlotField, atSlotParameter } from "./Spot.ts"
 import { MintPrice, TokenFacts, TokenLiquidity } from "./schemas/Token.ts"
 import { TokenHolders } from "./schemas/TokenHolders.ts"
 import { TokenMetadataView } from "./schemas/TokenMetadata.ts"
@@ -111,14 +112,16 @@ export class PricesAnswer extends Schema.Opaque<PricesAnswer>()(
 ) {}
 
 export const PricesBody = Schema.Struct({
-  mints: field(UniqueList(Address, 100, "mints"), "1 to 100 different mints.")
+  mints: field(UniqueList(Address, 100, "mints"), "1 to 100 different mints."),
+  atSlot: atSlotField
 }).annotate({ identifier: "PricesRequest", description: "The mints whose prices are requested." })
 
 export const LiquidityQuery = Schema.Struct({
   limit: optional(
     IntegerParameter(1, 50, defaultPools),
     `Number of pools, deepest first, 1 to 50; ${defaultPools} by default.`
-  )
+  ),
+  atSlot: atSlotParameter
 })
 
 /** Facts, signals, liquidity and prices of tokens, answered from memory. */
@@ -157,7 +160,8 @@ export class TokensGroup extends HttpApiGroup.make("tokens")
     HttpApiEndpoint.post("prices", "/api/v1/prices", {
       query: NoQuery,
       payload: PricesBody,
-      success: PricesAnswer
+      success: PricesAnswer,
+      error: [RateLimited, DataUnavailable]
     })
       .middleware(JsonBody)
       .annotate(OpenApi.Summary, "Prices of 1 to 100 tokens")

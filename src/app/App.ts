@@ -34,8 +34,10 @@ import * as AdminServer from "../operations/AdminServer.ts"
 import * as Logs from "../operations/Logs.ts"
 import * as Traces from "../operations/Traces.ts"
 import { ProgramWatch } from "../quotes/execution/ProgramWatch.ts"
+import * as PastMarkets from "../past/PastMarkets.ts"
 import * as ProofStorePg from "../quotes/execution/ProofStorePg.ts"
 import * as ExecutedQuotes from "../quotes/ExecutedQuotes.ts"
+import { PoolBook } from "../quotes/pools/PoolBook.ts"
 import * as VenueProofs from "../quotes/VenueProofs.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import * as Database from "../storage/Database.ts"
@@ -162,6 +164,7 @@ const capabilities = Layer.mergeAll(
   funding,
   perps,
   newPools,
+  PastMarkets.layer(engine.pipe(Layer.provideMerge(PoolBook.layer))),
   DiskReadings.layer,
   roles.poolIndexKeeper,
   roles.executions,

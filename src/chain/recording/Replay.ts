@@ -62,7 +62,7 @@ const reach = (
 ): Moment | null => {
   for (const each of played) {
     accounts.apply(each)
-    if (each._tag === "Moment" && each.isCovered && isWanted(each.moment)) {
+    if (each._tag === "Moment" && each.stretch !== null && isWanted(each.moment)) {
       return each.moment
     }
   }

@@ -12,8 +12,11 @@ export type Played = { readonly atMs: number } & (
   /** The state of every followed account, which replaces what is known. */
   | { readonly _tag: "Whole"; readonly event: ChainEvent; readonly moment: Moment }
   | { readonly _tag: "Unwatched"; readonly addresses: ReadonlyArray<Address> }
-  /** Where the account feed stood. `isCovered` is false after a break, until the feed is live again. */
-  | { readonly _tag: "Moment"; readonly moment: Moment; readonly isCovered: boolean }
+  /**
+   * Where the account feed stood. `stretch` is the number of the covered stretch, from 1; null after a break, until the feed
+   * is live again.
+   */
+  | { readonly _tag: "Moment"; readonly moment: Moment; readonly stretch: number | null }
   | { readonly _tag: "Block"; readonly block: RecordedBlock }
   | { readonly _tag: "Gap"; readonly gap: RecordedGap }
 )
@@ -48,7 +51,8 @@ function* inOrder(frame: ReadonlyArray<Entry>, coverage: Coverage): Generator<Pl
       }
       if (entry.end !== null) {
         coverage.reach(entry.end)
-        yield { _tag: "Moment", moment: entry.end, isCovered: coverage.isOpen, atMs }
+        const stretch = coverage.isOpen ? coverage.stretches.length : null
+        yield { _tag: "Moment", moment: entry.end, stretch, atMs }
       }
     }
   }

@@ -36,7 +36,14 @@ const attempt = <A>(folder: string, read: () => Promise<A>) =>
       })
   })
 
-/** The files of a folder, oldest first. */
+/** True when the folder holds files of a recording. */
+export const isRecorded = (folder: string): Effect.Effect<boolean, RecordingUnreadable> =>
+  Effect.map(
+    attempt(folder, () => listFiles(folder)),
+    (listed) => listed.length > 0
+  )
+
+/** The files of a folder, oldest first. Fails without one. */
 export const recordFilesOf = Effect.fnUntraced(function* (folder: string) {
   const listed = yield* attempt(folder, () => listFiles(folder))
   return listed.length === 0 ? yield* new RecordingUnreadable({ folder, detail: "holds no recording" }) : listed

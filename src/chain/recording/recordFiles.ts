@@ -16,9 +16,17 @@ export interface RecordFile {
 export const pathOfFile = (folder: string, begunAtMs: number, slot: number): string =>
   join(folder, `${String(begunAtMs).padStart(14, "0")}-${String(slot).padStart(12, "0")}.fathomrec`)
 
-/** The files of a folder, oldest first. Other files are left out. */
+/** No names for a folder that does not exist. */
+const noNames = (error: NodeJS.ErrnoException): Array<string> => {
+  if (error.code === "ENOENT") {
+    return []
+  }
+  throw error
+}
+
+/** The files of a folder, oldest first. Other files are left out. None when there is no folder. */
 export const listFiles = async (folder: string): Promise<ReadonlyArray<RecordFile>> => {
-  const names = (await files.readdir(folder)).toSorted()
+  const names = (await files.readdir(folder).catch(noNames)).toSorted()
   return names.flatMap((name) => {
     const [, begunAt, slot] = NAME.exec(name) ?? []
     return begunAt === undefined || slot === undefined

@@ -21,9 +21,11 @@ import { isSignature, Signature } from "../../domain/Signature.ts"
 import { describeRefusal, NOT_SEARCHED_RETRY_MS } from "../../quotes/describeRefusal.ts"
 import { ExecutedQuotes } from "../../quotes/ExecutedQuotes.ts"
 import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
-import { tooManyColdMints } from "../problems.ts"
+import { TokenReader } from "../../tokens/TokenReader.ts"
+import { invalid, tooManyColdMints } from "../problems.ts"
 import { quoteResponse, simulatedResponse } from "../streams/wireQuote.ts"
 import { metaWith } from "./metaWith.ts"
+import { type AtSlot, makeAtSlot } from "./pastMarket.ts"
 import { tradeRequest } from "./spotRequests.ts"
 
 /**
@@ -64,6 +66,11 @@ const upstreamProblems = {
 const upstreamProblem = ({ reason, retryAfterMs = 1000 }: ChainUnavailable) =>
   retryAfter(new upstreamProblems[reason](), retryAfterMs / 1000)
 
+const pastNotSimulated = invalid(
+  { in: "body", field: "simulate", issue: "conflict" },
+  "simulate must be left out beside atSlot: programs run on the present state."
+)
+
 /** Units of a route that is also executed. */
 const SIMULATION_UNITS = 5
 
@@ -71,7 +78,7 @@ export const layer = HttpApiBuilder.group(
   Api,
   "routing",
   Effect.fnUntraced(function* (handlers) {
-    const engine = yield* QuoteEngine
+    const atSlot = yield* makeAtSlot({ engine: yield* QuoteEngine, tokens: yield* TokenReader })
     const executions = yield* ExecutedQuotes
     const { find } = yield* TransactionStatus
 
@@ -85,9 +92,13 @@ export const layer = HttpApiBuilder.group(
     })
 
     const route = ({ payload }: { readonly payload: typeof RouteBody.Type }) => {
-      const { chain: _, simulate = false, ...trade } = payload
+      const { atSlot: slot, chain: _, simulate = false, ...trade } = payload
+      if (simulate && slot !== undefined) {
+        return Effect.fail(pastNotSimulated)
+      }
+      const when: AtSlot = { slot, part: "body", mints: [trade.inputMint, trade.outputMint] }
       const quoted = tradeRequest(trade).pipe(
-        Effect.flatMap((request) => Effect.mapError(engine.quote(request), routeProblem))
+        Effect.flatMap((request) => atSlot(when, ({ engine }) => Effect.mapError(engine.quote(request), routeProblem)))
       )
       return simulate ? Effect.flatMap(quoted, simulated) : Effect.map(quoted, quoteResponse)
     }

@@ -55,6 +55,7 @@ import { invalid, storeUnavailable, tooManyColdMints } from "../problems.ts"
 import { openStream } from "../streams/openStream.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
+import { makeAtSlot, PAST_UNITS, type ReadMarket } from "./pastMarket.ts"
 import { batchTrades, exitPosition, quoteDecimalsOf, quoteRequest, streamTerms } from "./spotRequests.ts"
 import { enterBatch } from "./walletBatch.ts"
 
@@ -255,9 +256,15 @@ const handlers = HttpApiBuilder.group(
     const ticks = yield* QuoteTicks
     const tokens = yield* TokenReader
 
-    const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>
+    const atSlot = yield* makeAtSlot({ engine, tokens })
+
+    const quote = ({ query: { atSlot: slot, ...query } }: { readonly query: typeof QuoteQuery.Type }) =>
       quoteRequest(query).pipe(
-        Effect.flatMap((request) => Effect.mapError(engine.quote(request), problemOf)),
+        Effect.flatMap((request) =>
+          atSlot({ slot, part: "query", mints: [query.inputMint, query.outputMint] }, (market) =>
+            Effect.mapError(market.engine.quote(request), problemOf)
+          )
+        ),
         Effect.map(quoteResponse)
       )
 
@@ -265,15 +272,16 @@ const handlers = HttpApiBuilder.group(
       const trades = yield* batchTrades(payload)
       const meter = yield* Meter
       yield* meter.raiseTo(quotesIn(payload.quotes))
-      const answers = yield* engine.quoteAll(
-        trades.map(({ request }) => request),
-        tradesBack(trades)
+      const requests = trades.map(({ request }) => request)
+      const mints = requests.flatMap(({ inputMint, outputMint }) => [inputMint, outputMint])
+      const answers = yield* atSlot({ slot: payload.atSlot, part: "body", mints }, (market) =>
+        market.engine.quoteAll(requests, tradesBack(trades))
       )
       const stale = answers.find((answer) => Result.isFailure(answer) && answer.failure._tag === "StateStale")
       if (stale !== undefined && Result.isFailure(stale)) {
         return yield* new StateTooOld({ error: { message: describeRefusal(stale.failure).message } })
       }
-      yield* meter.lowerTo(unitsOf(answers))
+      yield* meter.lowerTo(Math.max(payload.atSlot === undefined ? 1 : PAST_UNITS, unitsOf(answers)))
       return batchAnswer(trades, answers)
     })
 
@@ -291,14 +299,17 @@ const handlers = HttpApiBuilder.group(
       yield* requireExitMint(quoteMint)
       const meter = yield* Meter
       yield* meter.raiseTo(ladder.length)
-      const quoteDecimals = position.quoteDecimals ?? (yield* tokens.decimalsOf(quoteMint))
-      const outputDecimals = quoteDecimals ?? undefined
-      const rungs = yield* engine.quoteAll(
-        ladder.map(({ amount }) => ({ inputMint: mint, outputMint: quoteMint, amount, slippageBps, outputDecimals }))
-      )
-      const quotes = yield* Effect.forEach(rungs, rungQuote)
-      const decimals = position.decimals ?? (yield* tokens.decimalsOf(mint))
-      return exitCheck({ ...position, decimals, quoteDecimals }, quotes)
+      const read = Effect.fnUntraced(function* ({ engine, tokens }: ReadMarket) {
+        const quoteDecimals = position.quoteDecimals ?? (yield* tokens.decimalsOf(quoteMint))
+        const outputDecimals = quoteDecimals ?? undefined
+        const rungs = yield* engine.quoteAll(
+          ladder.map(({ amount }) => ({ inputMint: mint, outputMint: quoteMint, amount, slippageBps, outputDecimals }))
+        )
+        const quotes = yield* Effect.forEach(rungs, rungQuote)
+        const decimals = position.decimals ?? (yield* tokens.decimalsOf(mint))
+        return exitCheck({ ...position, decimals, quoteDecimals }, quotes)
+      })
+      return yield* atSlot({ slot: payload.atSlot, part: "body", mints: [mint, quoteMint] }, read)
     })
 
     const check = ({ payload }: { readonly payload: typeof ExitCheckBody.Type | typeof WalletExitBody.Type }) =>

@@ -10,7 +10,9 @@ import { defaultPools, type HoldersQuery, type LiquidityQuery, mostHolders, type
 import { RiskReader } from "../../tokens/risk/RiskReader.ts"
 import { TokenReader } from "../../tokens/TokenReader.ts"
 import { tooManyColdMints, unavailable } from "../problems.ts"
+import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { metaWith } from "./metaWith.ts"
+import { makeAtSlot } from "./pastMarket.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
 import { enterBatch } from "./walletBatch.ts"
 
@@ -45,6 +47,7 @@ export const layer = HttpApiBuilder.group(
     const tokens = yield* TokenReader
     const risks = yield* RiskReader
     const batch = yield* WalletBatch
+    const atSlot = yield* makeAtSlot({ engine: yield* QuoteEngine, tokens })
 
     const facts = Effect.fnUntraced(function* (path: TokenPath) {
       const { data, knowledge } = yield* Effect.mapError(tokens.factsOf(yield* mintOf(path)), problemOf)
@@ -59,8 +62,10 @@ export const layer = HttpApiBuilder.group(
     const liquidity = Effect.fnUntraced(function* (input: TokenPath & { readonly query: typeof LiquidityQuery.Type }) {
       const mint = yield* mintOf(input)
       yield* enterBatch(batch)
-      const { limit = defaultPools } = input.query
-      const { data, knowledge } = yield* Effect.mapError(tokens.liquidityOf(mint, limit), problemOf)
+      const { atSlot: slot, limit = defaultPools } = input.query
+      const { data, knowledge } = yield* atSlot({ slot, part: "query", mints: [mint] }, (market) =>
+        Effect.mapError(market.tokens.liquidityOf(mint, limit), problemOf)
+      )
       return { data, meta: yield* metaOf("public-liquidity-v1", knowledge) }
     }, Effect.scoped)
 
@@ -80,7 +85,10 @@ export const layer = HttpApiBuilder.group(
     })
 
     const prices = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof PricesBody.Type }) {
-      const { data, knowledge } = yield* tokens.pricesOf(payload.mints)
+      const { atSlot: slot, mints } = payload
+      const { data, knowledge } = yield* atSlot({ slot, part: "body", mints }, (market) =>
+        market.tokens.pricesOf(mints)
+      )
       return { data, meta: yield* metaOf("public-price-v1", knowledge), nextCursor: null }
     })
 

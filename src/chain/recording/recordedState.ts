@@ -1,0 +1,145 @@
+/** The followed accounts of a recording at the end of one slot. */
+import { Effect, Schema } from "effect"
+import type { Address } from "../../domain/Address.ts"
+import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { type Played, PlayedAccounts, type PlayedFile, playedFiles } from "./playback.ts"
+import { isRecorded, type RecordingUnreadable } from "./readRecording.ts"
+import type { Moment } from "./recordEntry.ts"
+
+/**
+ * The recording does not have the state of a slot. `first` and `last` are the slots at its ends; null without a recording.
+ * A slot between them lies in a gap.
+ */
+export class SlotNotRecorded extends Schema.TaggedError<SlotNotRecorded>()("SlotNotRecorded", {
+  slot: Schema.Int,
+  first: Schema.NullOr(Schema.Int),
+  last: Schema.NullOr(Schema.Int)
+}) {}
+
+/** Every followed account as the recording service knew it at the end of `slot`. */
+export interface RecordedState {
+  readonly slot: number
+  /** When the newest slot up to here was heard, in milliseconds since the Unix epoch. */
+  readonly heardAtMs: number
+  readonly clock: ChainClock
+  readonly accounts: ReadonlyMap<Address, OnChainAccount | null>
+}
+
+/** Milliseconds of reading after which other work has its turn. */
+const TURN_MS = 5
+
+const slotOf = (played: Played): number | null => {
+  switch (played._tag) {
+    case "Event":
+    case "Whole":
+      return played.event._tag === "Writes" ? played.event.slot : played.event.snapshot.slot
+    case "Moment":
+      return played.moment.slot
+    default:
+      return null
+  }
+}
+
+/** Collects the state at the end of a slot from what arrived, in order. */
+class StateAt {
+  readonly #slot: number
+  readonly #accounts = new PlayedAccounts()
+  /** The newest moment of a slot up to the wanted one, and the stretch that covers it. */
+  #moment: Moment | null = null
+  #stretch: number | null = null
+  /** Accounts that were followed no more at the next moment, which may be later than the wanted slot. */
+  readonly #unwatched: Array<Played> = []
+  /** The newest slot that was reached. */
+  newest: number | null = null
+
+  constructor(slot: number) {
+    this.#slot = slot
+  }
+
+  /** Takes the next thing that arrived. Returns the state once the wanted slot is over, and null before. */
+  take(played: Played): RecordedState | null {
+    const at = slotOf(played)
+    const isLater = at !== null && at > this.#slot
+    if (played._tag === "Unwatched") {
+      this.#unwatched.push(played)
+    } else if (!isLater) {
+      this.#accounts.apply(played)
+    }
+    if ("moment" in played && played.moment.slot <= this.#slot) {
+      this.#moment = played.moment
+    }
+    if (played._tag !== "Moment") {
+      return null
+    }
+    this.newest = played.moment.slot
+    if (!isLater) {
+      this.#stretch = played.stretch
+      this.#unwatched.splice(0).forEach((each) => this.#accounts.apply(each))
+      return null
+    }
+    // The feed sends all writes of a slot before it reaches the next one.
+    return played.stretch !== null && played.stretch === this.#stretch ? this.#state() : null
+  }
+
+  /** The state at the end of the recording, when the wanted slot is its last one. */
+  last(): RecordedState | null {
+    return this.newest === this.#slot && this.#stretch !== null ? this.#state() : null
+  }
+
+  #state(): RecordedState | null {
+    if (this.#moment === null) {
+      return null
+    }
+    const { epoch, heardAtMs, unixTimestamp } = this.#moment
+    return {
+      slot: this.#slot,
+      heardAtMs,
+      clock: { epoch, slot: this.#slot, unixTimestamp },
+      accounts: this.#accounts.all
+    }
+  }
+}
+
+/** Reads on until the slot is over. Returns the newest slot that was reached when it is not. */
+const readUpTo = Effect.fnUntraced(function* (files: ReadonlyArray<PlayedFile>, slot: number) {
+  const state = new StateAt(slot)
+  let turnEndsMs = performance.now() + TURN_MS
+  for (const file of files) {
+    for (const played of (yield* file.read) ?? []) {
+      const found = state.take(played)
+      if (found !== null || (state.newest ?? 0) > slot) {
+        return { found, newest: state.newest }
+      }
+      if (performance.now() > turnEndsMs) {
+        yield* Effect.yieldNow
+        turnEndsMs = performance.now() + TURN_MS
+      }
+    }
+  }
+  return { found: state.last(), newest: state.newest }
+})
+
+/**
+ * The state at the end of `slot`, as the recording service knew it: a write that its feed dropped, because a newer one of the
+ * same account had come first, is missing. Fails when no stretch of the recording covers the slot. Reads two files at most.
+ */
+export const recordedStateAt = Effect.fnUntraced(function* (
+  folder: string,
+  slot: number
+): Effect.fn.Return<RecordedState, RecordingUnreadable | SlotNotRecorded> {
+  if (!(yield* isRecorded(folder))) {
+    return yield* new SlotNotRecorded({ slot, first: null, last: null })
+  }
+  const files = yield* playedFiles(folder)
+  const later = files.findIndex((file) => file.slot > slot)
+  const end = later === -1 ? files.length : later
+  // The file before tells whether the stretch goes on in this one.
+  for (const begin of [end - 1, end - 2].filter((at) => at >= 0)) {
+    const { found } = yield* readUpTo(files.slice(begin, end + 1), slot)
+    if (found !== null) {
+      return found
+    }
+  }
+  const { newest } = yield* readUpTo(files.slice(-1), Number.MAX_SAFE_INTEGER)
+  return yield* new SlotNotRecorded({ slot, first: files[0]?.slot ?? null, last: newest })
+})
