@@ -129,8 +129,8 @@ const OF_PROCESS = new Set([
   "observedAtMs"
 ])
 
-/** What a past market does not know, beside times of the process. */
-const OF_PRESENT = new Set([...OF_PROCESS, "volume24hUsd", "createdAtMs", "imageUrl", "provenAtSlot"])
+/** What a past market does not know, beside times of the process. A live answer also names the slot that has begun. */
+const OF_PRESENT = new Set([...OF_PROCESS, "contextSlot", "volume24hUsd", "createdAtMs", "imageUrl", "provenAtSlot"])
 
 const without = (value: unknown, left: ReadonlySet<string>): unknown => {
   if (Array.isArray(value)) {
@@ -233,7 +233,8 @@ const record = Effect.gen(function* () {
     yield* Effect.sleep("200 millis")
     if (at % Math.ceil(slots / PAST_SLOTS) === 0) {
       yield* Effect.sleep("2 seconds")
-      const { chain: slot } = yield* Effect.promise(() => slotsOf(baseUrl, key))
+      // The slot after it has begun, and has no writes yet.
+      const { blocks: slot } = yield* Effect.promise(() => slotsOf(baseUrl, key))
       past.push({ slot, answers: yield* Effect.promise(() => answersTo(baseUrl, key, asked.flatMap(pastPathsOf))) })
     }
   }

@@ -59,6 +59,8 @@ const MOST_WAITING = 8
 /** Time for reading a recording and loading a mint. */
 const OPEN_LIMIT = Duration.seconds(10)
 const LOAD_LIMIT = Duration.seconds(5)
+/** Mints that are loaded for the mints of one request. */
+const MOST_PARTNERS = 100
 const LOOK = Duration.millis(2)
 const BACKLOG = 4096
 const RETRY_IN_MS = 5000
@@ -132,6 +134,14 @@ const load = Effect.fnUntraced(function* ({ context, loaded }: OpenMarket, mints
     Effect.timeoutOption(LOAD_LIMIT)
   )
   wanted.filter(isLoaded).forEach((mint) => loaded.add(mint))
+  return book.graph
+})
+
+/** Loads these mints, and the mints that they trade against, which price their pools. */
+const loadWithPartners = Effect.fnUntraced(function* (market: OpenMarket, mints: ReadonlyArray<Mint>) {
+  const graph = yield* load(market, mints)
+  const partners = mints.filter((mint) => mint !== SOL).flatMap((mint) => Array.from(graph.partnersOf(mint)))
+  yield* load(market, Array.from(new Set(partners)).slice(0, MOST_PARTNERS))
 })
 
 const make = Effect.fnUntraced(function* (books: BooksLayer) {
@@ -173,7 +183,7 @@ const make = Effect.fnUntraced(function* (books: BooksLayer) {
     }
     // What failed now may be recorded a second later.
     const market = yield* Effect.tapError(RcMap.get(markets, slot), () => RcMap.invalidate(markets, slot))
-    yield* load(market, mints)
+    yield* loadWithPartners(market, mints)
     const { clock, context } = market
     return { engine: Context.get(context, QuoteEngine), tokens: Context.get(context, TokenReader), clock }
   })
