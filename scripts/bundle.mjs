@@ -12,12 +12,13 @@ const sources = pathOf("../src")
 const packages = pathOf("../package-lock.json")
 
 /** Modules that a process or a thread starts with. */
-const entries = {
+export const entries = {
   main: pathOf("../src/main.ts"),
   simulatorWorker: pathOf("../src/simulator/simulatorWorker.ts"),
   blockWorker: pathOf("../src/chain/decoding/blockWorker.ts"),
   rawBlockWorker: pathOf("../src/chain/recording/rawBlockWorker.ts"),
   proofWorker: pathOf("../src/quotes/execution/proofWorker.ts"),
+  executionWorker: pathOf("../src/quotes/execution/executionWorker.ts"),
   geyserWorker: pathOf("../src/chain/decoding/geyserWorker.ts")
 }
 

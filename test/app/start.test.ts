@@ -75,6 +75,19 @@ it("builds pages and bundle from packages that an installation without developme
   )
 })
 
+it("has a part of the bundle for every thread", async () => {
+  const { entries } = (await import(pathToFileURL("scripts/bundle.mjs").href)) as {
+    readonly entries: Readonly<Record<string, string>>
+  }
+  const threads = globSync("src/**/*.ts").flatMap((path) =>
+    Array.from(
+      readFileSync(path, "utf8").matchAll(/new URL\("(?<thread>\.[^"]*\.ts)", import\.meta\.url\)/gu),
+      ({ groups }) => resolve(path, "..", groups?.["thread"] ?? "")
+    )
+  )
+  assert.sameMembers(Object.values(entries), [resolve("src/main.ts"), ...new Set(threads)])
+})
+
 it("starts from one bundle after npm ci, which it compiles", { timeout: 4 * PATIENCE_MS }, () => {
   const folder = mkdtempSync(join(tmpdir(), "fathom-cache-"))
   try {
