@@ -1,6 +1,8 @@
+#!/usr/bin/env node
 // Plain JavaScript, so that an old Node can read it and say what is missing.
 import { spawnSync } from "node:child_process"
 import diagnostics from "node:diagnostics_channel"
+import { existsSync } from "node:fs"
 import module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -55,6 +57,10 @@ const saveMemory = () => {
   }, SAVE_AFTER_MS).unref()
 }
 
+/** The service as it is here: a fresh bundle, its sources, or in an installed package what they were compiled to. */
+const service = () =>
+  freshBundle() ?? (existsSync(new URL("../src/main.ts", import.meta.url)) ? "../src/main.ts" : "../dist/main.js")
+
 /** Builds the pages in a process of its own: the builder takes 150 MB, which the service would keep. */
 const buildPages = () =>
   spawnSync(process.execPath, [fileURLToPath(new URL("web.mjs", import.meta.url))], { stdio: "inherit" })
@@ -65,7 +71,7 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
   // Commands other than the service need no pages.
   const [first] = process.argv.slice(2)
   if ((first === undefined || first.startsWith("-")) && !isBuilt()) buildPages()
-  await import(freshBundle() ?? "../src/main.ts")
+  await import(service())
 } else {
   process.stderr.write(
     "Fathom needs Node 24. `npm ci` brings one for most systems; otherwise install it from nodejs.org.\n"

@@ -13,6 +13,8 @@ const PATIENCE = 400
 export interface Ready {
   readonly baseUrl: string
   readonly keys: { readonly all: string }
+  /** Tokens that can be quoted. */
+  readonly mints: ReadonlyArray<string>
 }
 
 const endOf = (service: ChildProcess) => async (): Promise<void> => {
@@ -23,12 +25,14 @@ const endOf = (service: ChildProcess) => async (): Promise<void> => {
   }
 }
 
-/** Starts a sandbox with its data in the folder. `stop` ends it. */
+/** Starts a sandbox with its data in the folder, by default the one of this repository. `stop` ends it. */
 export const startSandbox = async (
-  folder: string
+  folder: string,
+  script: string = fileURLToPath(new URL("../start.mjs", import.meta.url))
 ): Promise<{ readonly ready: Ready; readonly stop: () => Promise<void> }> => {
   const readyFile = join(folder, "ready.json")
-  const service = spawn(process.execPath, [fileURLToPath(new URL("../start.mjs", import.meta.url))], {
+  const service = spawn(process.execPath, [script], {
+    cwd: folder,
     env: {
       PATH: process.env["PATH"],
       HOME: process.env["HOME"],

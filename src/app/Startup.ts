@@ -11,6 +11,7 @@ import * as Logs from "../operations/Logs.ts"
 import { StartDisplay, startStep } from "../domain/startStep.ts"
 import { issueStartKeys, type StartKeys } from "./startKeys.ts"
 import { issueStartLink, makeWelcome } from "./startLink.ts"
+import { commandText } from "../domain/commandText.ts"
 
 const ONE_SOL = 1_000_000_000n
 const SLIPPAGE_BPS = 50
@@ -76,8 +77,8 @@ interface Start {
 /** How to get a sign-in link and a key that are not printed. `path` is the ready file; null without one. */
 const secretsBy = (path: string | null) => ({
   ...(path !== null && { secrets: `the keys and the sign-in link are in ${path} (READY_FILE)` }),
-  app: "npm run accounts -- link welcome",
-  key: "npm run keys -- create --name first"
+  app: commandText("accounts", "link welcome"),
+  key: commandText("keys", "create --name first")
 })
 
 /** The greeting without secrets. */
@@ -99,7 +100,7 @@ const greeting = ({ description, keys, link, url }: Start, mint: Mint | undefine
     ...(link === null ? [] : [`  App         ${url}${link}`])
   ]
   if (keys === null) {
-    return [...head, `  First key   npm run keys -- create --name first`].join("\n")
+    return [...head, `  First key   ${commandText("keys", "create --name first")}`].join("\n")
   }
   const query = `inputMint=${SOL}&outputMint=${mint ?? "MINT"}&amount=${ONE_SOL}`
   return [

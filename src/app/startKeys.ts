@@ -7,6 +7,7 @@ import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import { dataDir } from "../storage/Database.ts"
 import { WELCOME } from "./startLink.ts"
 import { forgetStart, hasEnded, recordedStarts, recordStart } from "../storage/startRecords.ts"
+import { commandText } from "../domain/commandText.ts"
 
 const ID_LENGTH = 12
 
@@ -75,7 +76,7 @@ export const issueStartKeys: Effect.Effect<
   }).pipe(Effect.catchTags({ TooManyKeys: () => Effect.succeed(null), PlanNotFound: Effect.die }))
   if (issued === null) {
     yield* Effect.logWarning(
-      `No keys are printed: account ${WELCOME} has all the active keys that it may have. Revoke some: npm run keys -- list --account ${WELCOME}`
+      `No keys are printed: account ${WELCOME} has all the active keys that it may have. Revoke some: ${commandText("keys", `list --account ${WELCOME}`)}`
     )
   }
   return issued

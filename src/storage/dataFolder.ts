@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { majorVersion } from "./binaries.ts"
+import { commandText } from "../domain/commandText.ts"
 
 /** The folder cannot hold the database. `detail` says why. */
 export class FolderUnusable extends Schema.TaggedError<FolderUnusable>()("FolderUnusable", {
@@ -74,7 +75,7 @@ const refusal = (folder: string): string | null => {
   if (version !== null && own !== null && version !== own) {
     return (
       `it was written by PostgreSQL ${version}, and this package comes with PostgreSQL ${own}. To move it, run ` +
-      "`npm run data -- backup FILE` of the version that wrote it, and `npm run data -- restore FILE` of this one " +
+      `\`${commandText("data", "backup FILE")}\` of the version that wrote it, and \`${commandText("data", "restore FILE")}\` of this one ` +
       "with a new DATA_DIR"
     )
   }

@@ -16,6 +16,7 @@ import { isBuiltin } from "node:module"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import { commandText } from "../../src/domain/commandText.ts"
 
 const PATIENCE_MS = 60_000
 
@@ -159,6 +160,34 @@ it("builds missing pages without keeping the builder in the process of the servi
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+})
+
+it("starts what the sources were compiled to where the package has no sources", { timeout: PATIENCE_MS }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "fathom-installed-"))
+  try {
+    const { bin, files }: { readonly bin: { readonly fathom: string }; readonly files: ReadonlyArray<string> } =
+      JSON.parse(readFileSync("package.json", "utf8"))
+    for (const name of files.filter((file) => file.startsWith("scripts/"))) {
+      mkdirSync(join(folder, "scripts"), { recursive: true })
+      copyFileSync(name, join(folder, name))
+    }
+    mkdirSync(join(folder, "dist/web"), { recursive: true })
+    writeFileSync(join(folder, "dist/web/index.html"), "")
+    writeFileSync(join(folder, "dist/main.js"), 'process.stdout.write("compiled")')
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }')
+    const env = { PATH: process.env["PATH"], HOME: folder, XDG_CACHE_HOME: folder }
+    assert.strictEqual(
+      execFileSync(process.execPath, [join(folder, bin.fathom)], { encoding: "utf8", env }),
+      "compiled"
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+it("names commands as they are typed in the repository, and beside an installed package", () => {
+  assert.strictEqual(commandText("keys", "list"), "npm run keys -- list")
+  assert.strictEqual(commandText("keys", "list", true), "npx fathom keys list")
 })
 
 /** Starts with minutes that take 60 ms, while the market is read or not, and returns the flags that were set. */

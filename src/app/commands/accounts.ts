@@ -12,6 +12,7 @@ import {
   Role
 } from "../../api/schemas/Account.ts"
 import { json } from "./flags.ts"
+import { commandText } from "../../domain/commandText.ts"
 
 type AccountError = AccountExists | AccountNotFound | AccountStoreUnavailable
 
@@ -20,7 +21,7 @@ const explain = (error: AccountError): string => {
     case "AccountExists":
       return `There is an account ${error.id} already.`
     case "AccountNotFound":
-      return `There is no account ${error.id}: npm run accounts -- create ${error.id}`
+      return `There is no account ${error.id}: ${commandText("accounts", `create ${error.id}`)}`
     case "AccountStoreUnavailable":
       return "The database does not answer."
   }

@@ -14,6 +14,7 @@ import { DEFAULT_PLAN, PlanName, type PlanNotFound } from "../../api/schemas/Pla
 import { canonicalBlock } from "../../access/ipPolicy.ts"
 import { KeyStore } from "../../access/KeyStore.ts"
 import { json } from "./flags.ts"
+import { commandText } from "../../domain/commandText.ts"
 
 type KeyError = KeyNotFound | KeyStoreUnavailable | PlanNotFound | TooManyKeys
 
@@ -24,7 +25,7 @@ const explain = (error: KeyError): string => {
     case "KeyStoreUnavailable":
       return "The database does not answer."
     case "PlanNotFound":
-      return `There is no plan ${error.name}: npm run plans -- list`
+      return `There is no plan ${error.name}: ${commandText("plans", "list")}`
     case "TooManyKeys":
       return `The account already has ${error.limit} active keys: revoke or disable one first.`
   }
