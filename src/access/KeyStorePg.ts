@@ -9,6 +9,7 @@ import { SecretSource } from "../domain/randomText.ts"
 import { keepGoing } from "../operations/keepRunning.ts"
 import { Readings } from "../operations/Readings.ts"
 import { ChangeChannel, LOOK_BACK_MS } from "../storage/ChangeChannel.ts"
+import * as Database from "../storage/Database.ts"
 import { bounded } from "../storage/deadline.ts"
 import { cleanUp } from "../storage/purge.ts"
 import { transaction } from "../storage/transaction.ts"
@@ -133,7 +134,7 @@ const make = Effect.gen(function* () {
   const table = makeKeyTable(sql)
   const plans = makePlanTable(sql)
   const audit = makeAuditTable(sql)
-  const peppers = yield* onStart(readPeppers(table, random, given))
+  const peppers = yield* Database.atStart(onStart(readPeppers(table, random, given)))
   const cache = new KeyCache()
   const lastUsed = new LastUsedLog()
   const rewrites = new HashRewrites()

@@ -7,7 +7,7 @@ import { durationSetting, rangeSetting } from "../domain/countSetting.ts"
 import { startStep } from "../domain/startStep.ts"
 import { ChangeChannel } from "./ChangeChannel.ts"
 import { type FolderUnusable, holdsDatabase, NoDatabase, prepareFolder } from "./dataFolder.ts"
-import { awaitServer, type DatabaseUnusable } from "./databaseUrl.ts"
+import { awaitServer, type DatabaseUnusable, untilReached } from "./databaseUrl.ts"
 import { within } from "./deadline.ts"
 import { directUrl } from "./directUrl.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
@@ -84,6 +84,10 @@ export const isThere: Effect.Effect<void, Config.ConfigError | NoDatabase> = Eff
   }
 })
 
+/** Runs a step of the start, and tries it again within `DATABASE_WAIT` while the server is not reached. */
+export const atStart = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E | Config.ConfigError, R> =>
+  Effect.flatMap(settings, ({ wait }) => untilReached(wait)(step))
+
 const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.start) {
   const { dataDir, directUrl: _direct, url, ...rest } = yield* settings
   yield* check
@@ -115,7 +119,7 @@ const migrated = (
 ): Layer.Layer<ChangeChannel | PgClient.PgClient | SqlClient.SqlClient, Unusable> =>
   Layer.merge(
     ChangeChannel.layer,
-    Layer.effectDiscard(startStep("Start: the schema of the database is being brought up to date")(migrate))
+    Layer.effectDiscard(startStep("Start: the schema of the database is being brought up to date")(atStart(migrate)))
   ).pipe(Layer.provideMerge(PgClient.layerFrom(connect(embedded))))
 
 /** A connected, fully migrated database. Without `DATABASE_URL`, this must be the only process in `DATA_DIR`. */

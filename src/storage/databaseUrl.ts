@@ -4,7 +4,7 @@
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, Predicate, Redacted, Schedule, Schema } from "effect"
-import type { SqlError } from "effect/sql"
+import { SqlError } from "effect/sql"
 import { within } from "./deadline.ts"
 
 /** The server in `DATABASE_URL` cannot be used. */
@@ -57,6 +57,24 @@ const isTransient = (error: SqlError.SqlError): boolean => {
   const { code, text } = reasonOf(error)
   return code === null ? /timed? ?out/iu.test(text) : TRANSIENT.test(code)
 }
+
+/** True when a connection could not be opened or has ended, whether this is the failure itself or its cause. */
+const isUnreached = (failure: unknown): boolean =>
+  SqlError.isSqlError(failure)
+    ? failure.reason._tag === "ConnectionError" || isTransient(failure)
+    : Predicate.hasProperty(failure, "cause") && isUnreached(failure.cause)
+
+/**
+ * Runs a step of the start. Tries it again when a connection could not be opened or has ended, for up to `limit` after the
+ * first failure: on a busy machine a server that has just answered may be late for the next connection.
+ */
+export const untilReached =
+  (limit: Duration.Duration) =>
+  <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.retry(step, {
+      while: (failure) => !Duration.isZero(limit) && isUnreached(failure),
+      schedule: Schedule.spaced(RETRY_EVERY).pipe(Schedule.upTo({ duration: limit }))
+    })
 
 /** Opens one connection and reads the server's version. */
 const versionOf = (url: Redacted.Redacted, connectTimeout: Duration.Duration) =>

@@ -1,5 +1,6 @@
 /** Identities that an operator has reviewed, read from a file at start. */
 import { Config, Effect, FileSystem, Option } from "effect"
+import { atStart } from "../storage/Database.ts"
 import { readIdentities } from "./identityFile.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 
@@ -15,7 +16,7 @@ export const loadIdentities = Effect.gen(function* () {
     const store = yield* IdentityStore
     const files = yield* FileSystem.FileSystem
     const records = yield* readIdentities(yield* files.readFileString(path.value))
-    yield* store.replace(SOURCE, records)
+    yield* atStart(store.replace(SOURCE, records))
     yield* Effect.logInfo("Reviewed identities", { count: records.length })
   }
 })

@@ -168,6 +168,18 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     })
   )
 
+  it.live("opens although its first connection is lost, unless nothing is waited for", () =>
+    Effect.gen(function* () {
+      const proxy = yield* Proxy.make(yield* TestDatabase.create)
+      yield* proxy.refuse(1)
+      const error = yield* Effect.flip(open(proxy.address, { DATABASE_WAIT: "0 seconds" }))
+      assert.strictEqual(error._tag, "KeyStoreUnavailable")
+      yield* proxy.refuse(2)
+      const store = yield* open(proxy.address)
+      assert.lengthOf(yield* store.list("local"), 0)
+    })
+  )
+
   it.live("fails within the deadline when the database is frozen, and never trusts a key for long", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Redacted } from "effect"
+import { Duration, Effect, Exit, Fiber, Redacted } from "effect"
 import { connect, createServer, type Server } from "node:net"
-import { TestConsole } from "effect/testing"
-import { awaitServer, targetOf } from "../../src/storage/databaseUrl.ts"
+import { SqlError } from "effect/sql"
+import { TestClock, TestConsole } from "effect/testing"
+import { KeyStoreUnavailable } from "../../src/api/schemas/ApiKey.ts"
+import { awaitServer, targetOf, untilReached } from "../../src/storage/databaseUrl.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 const wait = (url: string, limit: Duration.Input = "0 millis") =>
@@ -93,6 +95,52 @@ describe("awaitServer", () => {
       const lines = (yield* TestConsole.logLines).map(String).filter((line) => line.includes("not reachable yet"))
       assert.lengthOf(lines, 1)
     }).pipe(Effect.provide(TestConsole.layer))
+  )
+})
+
+const timedOut = new SqlError.SqlError({
+  reason: new SqlError.ConnectionError({ cause: new Error("Connection timed out"), message: "", operation: "connect" })
+})
+
+/** A step that fails with this so many times, and counts its tries. */
+const failing = <E>(failure: E, times: number) => {
+  const seen = { tries: 0 }
+  return { seen, step: Effect.suspend(() => (++seen.tries > times ? Effect.void : Effect.fail(failure))) }
+}
+
+describe("untilReached", () => {
+  it.effect.each([timedOut, new KeyStoreUnavailable({ cause: timedOut })])(
+    "tries a step of the start again while a connection fails: $_tag",
+    (failure) =>
+      Effect.gen(function* () {
+        const { seen, step } = failing(failure, 3)
+        const fiber = yield* Effect.forkChild(untilReached(Duration.seconds(30))(step))
+        yield* TestClock.adjust("2 seconds")
+        yield* Fiber.join(fiber)
+        assert.strictEqual(seen.tries, 4)
+      })
+  )
+
+  it.effect("gives up with the last failure after the time given", () =>
+    Effect.gen(function* () {
+      const { seen, step } = failing(timedOut, 1_000_000)
+      const fiber = yield* Effect.forkChild(Effect.exit(untilReached(Duration.seconds(30))(step)))
+      yield* TestClock.adjust("29 seconds")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(fiber), Exit.fail(timedOut))
+      const once = failing(timedOut, 1)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(untilReached(Duration.zero)(once.step))))
+      assert.deepStrictEqual([seen.tries > 100, once.seen.tries], [true, 1])
+    })
+  )
+
+  it.effect("leaves every other failure alone", () =>
+    Effect.gen(function* () {
+      const { seen, step } = failing(new KeyStoreUnavailable({ cause: new Error("the table is missing") }), 1)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(untilReached(Duration.seconds(30))(step))))
+      assert.strictEqual(seen.tries, 1)
+    })
   )
 })
 

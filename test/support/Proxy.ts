@@ -15,12 +15,18 @@ interface Wire {
 export const make = Effect.fnUntraced(function* (behind: TestAddress) {
   const wires = new Set<Wire>()
   let isFrozen = false
+  let refused = 0
 
   const stop = ({ far, near }: Wire) => {
     near.pause()
     far.pause()
   }
   const server = createServer((near) => {
+    if (refused > 0) {
+      refused--
+      near.destroy()
+      return
+    }
     const far = connect(`${behind.host}/.s.PGSQL.5432`)
     const wire = { near, far }
     wires.add(wire)
@@ -53,6 +59,11 @@ export const make = Effect.fnUntraced(function* (behind: TestAddress) {
   const address: TestAddress = { host: "127.0.0.1", port, database: behind.database }
   return {
     address,
+    /** Ends so many of the next connections at once. */
+    refuse: (count: number) =>
+      Effect.sync(() => {
+        refused = count
+      }),
     /** Nothing gets through any more: neither on the connections there are nor on new ones. */
     freeze: Effect.sync(() => {
       isFrozen = true
