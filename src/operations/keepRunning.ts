@@ -62,8 +62,33 @@ export const keepTrying =
     return Effect.suspend(() => attempt(0))
   }
 
-/** Runs one step of a background loop. A failure of any cause is logged, and the loop goes on with its next step. */
+/** A step that keeps failing is in the log at its first failure, and then at most once in this time. */
+const SAID_EVERY_MS = 60_000
+
+/**
+ * Runs one step of a background loop. After a failure of any cause the loop goes on with its next step. The first failure is
+ * logged, further ones once a minute with their count, and the success after them as information.
+ */
 export const keepGoing =
   (name: string) =>
-  <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A | void, never, R> =>
-    Effect.catchCause(step, (cause) => Effect.logError(`${name} failed and is skipped`, cause))
+  <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A | void, never, R> => {
+    let [failures, sayAtMs] = [0, Number.NEGATIVE_INFINITY]
+    const failed = Effect.fnUntraced(function* (cause: Cause.Cause<E>) {
+      const nowMs = monotonicMs(yield* Clock.Clock)
+      failures++
+      if (nowMs < sayAtMs) {
+        return yield* Effect.logDebug(`${name} failed again`, { failures }, cause)
+      }
+      sayAtMs = nowMs + SAID_EVERY_MS
+      return yield* Effect.logError(`${name} failed and is skipped`, ...(failures > 1 ? [{ failures }] : []), cause)
+    })
+    const succeeded = Effect.suspend(() => {
+      const before = failures
+      ;[failures, sayAtMs] = [0, Number.NEGATIVE_INFINITY]
+      return before === 0 ? Effect.void : Effect.logInfo(`${name} succeeds again`, { failures: before })
+    })
+    return step.pipe(
+      Effect.tap(() => succeeded),
+      Effect.catchCause(failed)
+    )
+  }

@@ -1,6 +1,6 @@
-import { Clock, type Config, Context, Duration, Effect, Layer, Schema } from "effect"
+import { Clock, type Config, Context, Effect, Layer, Schema } from "effect"
 import { Address } from "../domain/Address.ts"
-import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
+import { keepRunning } from "../operations/keepRunning.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { TransactionHistory } from "../chain/rpc/TransactionHistory.ts"
 import { backfillSettings, makeBackfill } from "./backfill.ts"
@@ -73,11 +73,7 @@ export class LedgerReader extends Context.Service<
               Effect.gen(function* () {
                 const store = yield* HistoryStore
                 const { ask, progressOf, step } = yield* makeBackfill(yield* TransactionHistory, store, settings)
-                const loop = step.pipe(
-                  keepGoing("Reading histories of wallets"),
-                  Effect.flatMap(paused),
-                  Effect.forever
-                )
+                const loop = Effect.forever(Effect.flatMap(step, (pause) => Effect.sleep(pause)))
                 yield* loop.pipe(keepRunning("Reading histories of wallets"), Effect.forkScoped)
                 return LedgerReader.of({
                   read: () => Effect.succeed(null),
@@ -97,8 +93,6 @@ export class LedgerReader extends Context.Service<
 const unavailable = (cause: unknown) => new LedgerUnavailable({ cause })
 
 /** Waits before the next step: for a second when the step died and gave no pause. */
-const paused = (pause: Duration.Duration | void) => Effect.sleep(pause ?? Duration.seconds(1))
-
 const isWhole = Schema.is(LedgerProjection)
 
 const isSound = ({ boughtUnits, buys, held, lots, sells, soldUnits }: Position): boolean =>

@@ -2,6 +2,7 @@
 import { Clock, Config, Duration, Effect, Result } from "effect"
 import type { Address } from "../domain/Address.ts"
 import { countSetting, durationSetting } from "../domain/countSetting.ts"
+import { keepGoing } from "../operations/keepRunning.ts"
 import { noteFailure, SourceMonitor, type SourceState } from "../operations/SourceMonitor.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import type { ChainUnavailable } from "../chain/ChainUnavailable.ts"
@@ -134,6 +135,8 @@ interface Work {
   changedMs: number
   okAtMs: number | null
   isFailing: boolean
+  /** How long the node asks to wait after its last failure. */
+  pauseMs: number
 }
 
 /**
@@ -151,7 +154,8 @@ export const makeBackfill = Effect.fnUntraced(function* (
     forgotAtMs: null,
     changedMs: 0,
     okAtMs: null,
-    isFailing: false
+    isFailing: false,
+    pauseMs: 0
   }
 
   /** Opens the chain of the node; false while nothing of the chain is stored. */
@@ -218,20 +222,19 @@ export const makeBackfill = Effect.fnUntraced(function* (
     const nowMs = yield* Clock.currentTimeMillis
     work.okAtMs = nowMs
     work.isFailing = false
+    work.pauseMs = 0
     return job === null ? IDLE : Duration.millis(Math.max(0, (requests / rate) * 1000 - (nowMs - startedMs)))
   })
 
-  const step = Effect.catch(read, (failure) => {
-    work.isFailing = true
-    const pause = failure._tag === "ChainUnavailable" ? (failure.retryAfterMs ?? 0) : 0
-    return Effect.as(
-      Effect.andThen(
-        Effect.logWarning("Histories of wallets cannot be read now", failure),
-        noteFailure("wallet_history", failure)
-      ),
-      Duration.max(UNAVAILABLE_PAUSE, Duration.millis(pause))
-    )
-  })
+  const step = read.pipe(
+    Effect.tapError((failure) => {
+      work.isFailing = true
+      work.pauseMs = failure._tag === "ChainUnavailable" ? (failure.retryAfterMs ?? 0) : 0
+      return noteFailure("wallet_history", failure)
+    }),
+    keepGoing("Reading histories of wallets"),
+    Effect.map((wait) => wait ?? Duration.max(UNAVAILABLE_PAUSE, Duration.millis(work.pauseMs)))
+  )
 
   const state = (): SourceState => {
     const waiting = Array.from(work.known.values()).some(({ progress }) => progress.state === "running")

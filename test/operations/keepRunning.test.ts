@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Logger } from "effect"
+import { Effect, Fiber, Logger, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { keepGoing, keepRunning, keepTrying } from "../../src/operations/keepRunning.ts"
 import * as SourceMonitor from "../../src/operations/SourceMonitor.ts"
@@ -68,6 +68,27 @@ describe("a loop that keeps running", () => {
         keepGoing("The step")(n === 2 ? Effect.die("broken") : Effect.sync(() => done.push(n)))
       )
       assert.deepStrictEqual(done, [1, 3])
+    })
+  )
+
+  it.effect("counts the failures of a step that is skipped each second, and says so once a minute", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => {
+        lines.push(
+          `${logLevel} ${Array.isArray(message) ? message.map((part) => part.failures ?? part).join() : message}`
+        )
+      })
+      let tries = 0
+      const step = keepGoing("The step")(Effect.suspend(() => (++tries <= 90 ? Effect.fail("refused") : Effect.void)))
+      const loop = Effect.provide(Effect.repeat(step, Schedule.spaced("1 second")), Logger.layer([logger]))
+      yield* Effect.forkChild(loop, { startImmediately: true })
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(lines, [
+        "Error The step failed and is skipped",
+        "Error The step failed and is skipped,61",
+        "Info The step succeeds again,90"
+      ])
     })
   )
 

@@ -39,12 +39,7 @@ export const layer: Layer.Layer<never, never, IdentityStore | WatchList> = Layer
     })
 
     yield* readLinks.pipe(
-      Effect.catch((failure) =>
-        Effect.andThen(
-          Effect.logWarning("Wallets of one owner are unavailable", failure.cause),
-          noteFailure(SOURCE, failure)
-        )
-      ),
+      Effect.tapError((failure) => noteFailure(SOURCE, failure)),
       keepGoing("Reading wallets of one owner"),
       Effect.repeat(Schedule.spaced(NEW_EVERY)),
       keepRunning("Reading wallets of one owner", SOURCE),

@@ -26,12 +26,7 @@ export const layer: Layer.Layer<never, never, TrackerFeed | TrackerStore> = Laye
         }
       }
       return Effect.map(store.recordActivity(batch), forget)
-    }).pipe(
-      Effect.catch(({ cause }) =>
-        Effect.logWarning("Activity of tracked wallets could not be stored; retrying", cause)
-      ),
-      Effect.when(Effect.sync(() => waiting.size > 0))
-    )
+    }).pipe(keepGoing("Storing the activity of tracked wallets"), Effect.when(Effect.sync(() => waiting.size > 0)))
 
     yield* Effect.addFinalizer(() => write)
     yield* feed.activity.pipe(
@@ -44,7 +39,6 @@ export const layer: Layer.Layer<never, never, TrackerFeed | TrackerStore> = Laye
       Effect.forkScoped({ startImmediately: true })
     )
     yield* write.pipe(
-      keepGoing("Storing the activity of tracked wallets"),
       Effect.schedule(Schedule.spaced(WRITE_EVERY)),
       keepRunning("Storing the activity of tracked wallets"),
       Effect.forkScoped({ startImmediately: true })
