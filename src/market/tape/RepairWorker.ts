@@ -43,12 +43,17 @@ const IDLE = Duration.seconds(1)
 const REBUILD_MS = 30_000
 const REBUILD_SHARE = 10
 const LOGGED_MS = 30_000
+/** New blocks after so long without any mean that the node was away. Shorter outages make short pauses. */
+const SILENT_MS = 10_000
 
 /** The pause after a rebuild, in milliseconds. */
 export const rebuildPauseMs = (took: Duration.Duration): number =>
   Math.max(REBUILD_MS, REBUILD_SHARE * Duration.toMillis(took))
 
-/** The state of a worker. Times come from the monotonic clock, in milliseconds. */
+/**
+ * The state of a worker. Times come from the monotonic clock, in milliseconds; `returnedAtMs` is a time of the wall
+ * clock.
+ */
 interface Work {
   nextRebuildMs: number
   nextLogMs: number
@@ -57,6 +62,10 @@ interface Work {
   history: { tries: number; nextTryAtMs: number; isGone: boolean }
   progress: TradeProgress | null
   blocks: number
+  /** The newest stored block, when it was last looked at, and how long it has been the newest. */
+  newest: { slot: number | null; seenMs: number; stillMs: number }
+  /** When blocks last arrived after a silence. */
+  returnedAtMs: number
 }
 
 const historyFrom = ({ history }: Pick<RepairSettings, "history">, nowMs: number): number | null =>
@@ -86,6 +95,19 @@ const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, hadRead: b
 }
 
 /**
+ * Looks whether blocks arrive. When they do after a silence, the history is due at once; `nextJob` does the same for gaps.
+ */
+const noteArrivals = (work: Work, slot: number | null, nowMs: number, seenMs: number): void => {
+  const { newest } = work
+  const isStill = slot === newest.slot
+  if (!isStill && newest.stillMs >= SILENT_MS) {
+    work.returnedAtMs = nowMs
+    work.history = work.history.isGone ? work.history : { tries: 0, nextTryAtMs: seenMs, isGone: false }
+  }
+  work.newest = { slot, seenMs, stillMs: isStill ? newest.stillMs + (seenMs - newest.seenMs) : 0 }
+}
+
+/**
  * Makes one step of the worker. A step reads at most one stretch of blocks and returns how long to wait before the
  * next.
  */
@@ -100,7 +122,9 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     hasRead: true,
     history: { tries: 0, nextTryAtMs: Number.NEGATIVE_INFINITY, isGone: false },
     progress: null,
-    blocks: 0
+    blocks: 0,
+    newest: { slot: null, seenMs: monotonicMs(clock), stillMs: 0 },
+    returnedAtMs: Number.NEGATIVE_INFINITY
   }
 
   tape.backfilling(historyFrom(settings, yield* Clock.currentTimeMillis))
@@ -179,8 +203,9 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     const isComing = lacks || isHistoryOpen(work, progress, fromMs)
     tape.backfilling(isComing ? fromMs : null)
     const begunMs = monotonicMs(clock)
+    noteArrivals(work, progress?.slot ?? null, nowMs, begunMs)
     const isDue = work.history.nextTryAtMs <= begunMs
-    const job = progress === null ? null : nextJob(progress, nowMs, { fromMs, isDue })
+    const job = progress === null ? null : nextJob(progress, nowMs, { fromMs, isDue }, work.returnedAtMs)
     if (job === null || progress === null) {
       yield* refresh(true)
       yield* snapshots.ifDue(nowMs)

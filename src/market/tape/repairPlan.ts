@@ -24,18 +24,24 @@ export const lacksHistory = (
 const isGapDue = ({ nextTryAtMs, state, tries }: MissingBlocks, nowMs: number): boolean =>
   state === "open" && (nextTryAtMs <= nowMs || nextTryAtMs - nowMs > pauseMs(tries))
 
+/** True for an open gap whose last attempt failed before this time, in milliseconds since the Unix epoch. */
+const failedBefore = ({ nextTryAtMs, state, tries }: MissingBlocks, timeMs: number): boolean =>
+  state === "open" && tries > 0 && nextTryAtMs - pauseMs(tries - 1) < timeMs
+
 /**
  * What to read next: the newest gap that is due, else the history if it is due; null for nothing. `fromMs` is null
- * without a history.
+ * without a history. A gap that failed before the node answered again, at `returnedAtMs`, is due at once, and its
+ * pauses begin with one second again.
  */
 export const nextJob = (
   progress: TradeProgress,
   nowMs: number,
-  history: { readonly fromMs: number | null; readonly isDue: boolean }
+  history: { readonly fromMs: number | null; readonly isDue: boolean },
+  returnedAtMs: number = Number.NEGATIVE_INFINITY
 ): RepairJob | null => {
-  const gap = progress.gaps.findLast((each) => isGapDue(each, nowMs))
+  const gap = progress.gaps.findLast((each) => isGapDue(each, nowMs) || failedBefore(each, returnedAtMs))
   if (gap !== undefined) {
-    return { _tag: "Gap", gap }
+    return { _tag: "Gap", gap: failedBefore(gap, returnedAtMs) ? { ...gap, tries: 0 } : gap }
   }
   const { firstSlot, readFrom } = progress
   return history.isDue && lacksHistory(progress, history.fromMs)

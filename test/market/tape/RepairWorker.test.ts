@@ -9,7 +9,7 @@ import { lacksHistory, nextJob, pauseMs, repairOf } from "../../../src/market/ta
 import type { TradeProgress } from "../../../src/market/model/TradeProgress.ts"
 import { gapBetween, type MissingBlocks } from "../../../src/market/model/Gaps.ts"
 import { movable } from "../../support/clock.ts"
-import { blockOf, type Faults, FIRST, process, repairing, slots, timeOf } from "./chain.ts"
+import { blockOf, type Faults, FIRST, hasBlock, process, repairing, slots, timeOf } from "./chain.ts"
 import { memory, replaced } from "../../support/marketStores.ts"
 
 const gapOf = (fromSlot: number, toSlot: number, more: Partial<MissingBlocks> = {}): MissingBlocks => ({
@@ -64,6 +64,13 @@ describe("the blocks that are left to read", () => {
     assert.deepStrictEqual([0, 1000, 15_999, 16_000].map(dueAt), [null, 10, 10, 20])
     // No attempt waits longer than twice its pause.
     assert.deepStrictEqual([-3_600_000, -17_000, -16_000].map(dueAt), [20, 20, 10])
+  })
+
+  it("are tried again at once when they failed before the node answered again, as if for the first time", () => {
+    const gaps = [triedAtZero(10, 9), triedAtZero(20, 9), gapOf(30, 31, { tries: 9, state: "unavailable" })]
+    const jobAt = (nowMs: number, returnedAtMs: number) => nextJob(progressOf({ gaps }), nowMs, none, returnedAtMs)
+    assert.isNull(jobAt(5000, 0))
+    assert.deepStrictEqual(jobAt(5000, 1), { _tag: "Gap", gap: { ...triedAtZero(20, 9), tries: 0 } })
   })
 
   it("reach back to the beginning of the history, and to block 0 on a younger chain", () => {
@@ -294,6 +301,43 @@ describe("a process whose node cannot serve a block", () => {
       // Pauses are ten minutes at most.
       assert.isAtLeast(tries() - before, 5)
       assert.isAtMost(tries() - before, 7)
+      yield* end
+    })
+  )
+})
+
+describe("a process whose node is away for an hour", () => {
+  const gap = slots(FIRST + 6, FIRST + 19)
+  const around = [...slots(FIRST, FIRST + 5), ...slots(FIRST + 20, FIRST + 25)]
+
+  it.effect("reads what is missing within seconds once blocks arrive again", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(timeOf(FIRST))
+      const [store, node] = [yield* memory, { isAway: true }]
+      const faults: Faults = () => (node.isAway ? "unreadable" : null)
+      const { asked, end, read } = yield* process(store, faults, { HISTORY: "2 hours" })
+      yield* read(around)
+      yield* repairing(60)
+      node.isAway = false
+      yield* TestClock.adjust("5 seconds")
+      asked.length = 0
+      yield* read(slots(FIRST + 26, FIRST + 30))
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual((yield* store.blocks.progress)?.gaps, [])
+      assert.includeMembers(asked, [...gap.filter(hasBlock), FIRST - 1])
+      yield* end
+    })
+  )
+
+  it.effect("asks no sooner for what the node lacks while blocks keep arriving", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(timeOf(FIRST))
+      const dead = FIRST + 13
+      const { asked, end, read } = yield* process(yield* memory, (slot) => (slot === dead ? "unreadable" : null))
+      yield* read(around)
+      yield* read(slots(FIRST + 26, FIRST + 326))
+      // Ten minutes: pauses of 1, 2, 4 ... 256 seconds.
+      assert.isAtMost(asked.filter((slot) => slot === dead).length, 10)
       yield* end
     })
   )
