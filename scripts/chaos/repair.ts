@@ -24,7 +24,7 @@ import {
   sourceState
 } from "./repair/answers.ts"
 import { startChain } from "./repair/startChain.ts"
-import { embedded, issueUnlimited, keyStore, service } from "./service.ts"
+import { embedded, issueUnlimited, keyStore, query, service } from "./service.ts"
 import { numberOption } from "../options.ts"
 
 const { values } = parseArgs({
@@ -48,8 +48,9 @@ const rate = numberOption("--rate", values.rate, { whole: true })
 const CATCH_UP = 40
 const SAMPLE_WALLETS = 20
 const STEP = "200 millis"
-/** The longest wait for a step: the history alone takes minutes, and longer on a busy machine. */
-const PATIENCE = "20 minutes"
+/** The longest time without progress: what is waited for may take an hour on a busy machine. */
+const PATIENCE_MS = 20 * 60_000
+const LOOK_FOR_PROGRESS = "5 seconds"
 
 const settings = {
   // Longer than the chain: it ends with the first block, at every service the same.
@@ -69,15 +70,25 @@ const settings = {
   SOLANA_BLOCK_POLL: `${Math.max(20, Math.round(SLOT_MS / speed))} millis`
 }
 
-/** Repeats a look until it holds. */
-const until = Effect.fnUntraced(function* (what: string, look: Effect.Effect<boolean>) {
-  const [took] = yield* Effect.timed(
-    look.pipe(
-      Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("200 millis") }),
-      Effect.timeout(PATIENCE),
-      Effect.catchTag("TimeoutError", () => Effect.die(new Error(`${what} did not come`)))
-    )
-  )
+/** Ends once the figure has not changed for as long as a wait may last. */
+const standstill = Effect.fnUntraced(function* (figure: Effect.Effect<unknown>) {
+  let [known, sinceMs] = [yield* figure, yield* Clock.currentTimeMillis]
+  while ((yield* Clock.currentTimeMillis) - sinceMs < PATIENCE_MS) {
+    yield* Effect.sleep(LOOK_FOR_PROGRESS)
+    const found = yield* figure
+    ;[known, sinceMs] = found === known ? [known, sinceMs] : [found, yield* Clock.currentTimeMillis]
+  }
+})
+
+/** Repeats a look until it holds. Gives up when `figure`, which says how far the work is, stands still. */
+const until = Effect.fnUntraced(function* (
+  what: string,
+  look: Effect.Effect<boolean>,
+  figure: Effect.Effect<unknown> = Effect.succeed(null)
+) {
+  const holding = Effect.repeat(look, { until: (holds) => holds, schedule: Schedule.spaced("200 millis") })
+  const giveUp = Effect.andThen(standstill(figure), Effect.die(new Error(`${what} did not come`)))
+  const [took] = yield* Effect.timed(Effect.raceFirst(holding, giveUp))
   process.stderr.write(`${what}: ${Duration.format(took)}\n`)
 })
 
@@ -85,12 +96,23 @@ const until = Effect.fnUntraced(function* (what: string, look: Effect.Effect<boo
 const hasState = (asked: ServiceAccess, source: string, member: string, holds: (value: unknown) => boolean) =>
   Effect.promise(async () => holds(at(await sourceState(asked, source), member)))
 
+/** The share of the history that was read. */
+const shareOf = (asked: ServiceAccess) => Effect.promise(async () => at(await sourceState(asked, "backfill"), "share"))
+
 const isRepaired = (asked: ServiceAccess) => hasState(asked, "blocks", "gapsOpen", (open) => open === 0)
 const isRead = (asked: ServiceAccess) => hasState(asked, "backfill", "status", (status) => status === "known")
 
 /** A service with a database of its own, which is started again on the same one. */
 const lives = (name: string, rpcUrl: string, folder: string) => {
   const database = embedded(join(folder, name))
+  // Null while the server is away.
+  const missing = query<{ slots: number }>(
+    database.url,
+    "select coalesce(sum(to_slot - from_slot + 1), 0)::float8 as slots from block_gaps"
+  ).pipe(
+    Effect.map(([row]) => row?.slots ?? null),
+    Effect.catchCause(() => Effect.succeed(null))
+  )
   const life: { asked: ServiceAccess | null; secret: string | null; down: { ms: number; since: number | null } } = {
     asked: null,
     secret: null,
@@ -112,7 +134,12 @@ const lives = (name: string, rpcUrl: string, folder: string) => {
       )
     return { ...running, asked, stop: end(Effect.asVoid(running.stop)), kill: end(Effect.asVoid(running.kill)) }
   })
-  return { life, start }
+  return {
+    life,
+    start,
+    /** The number of slots that are missing in the database. */
+    missing
+  }
 }
 
 /** Notes windows that are null at the disturbed service and not at the other one. */
@@ -163,25 +190,28 @@ const run = Effect.fnUntraced(function* (folder: string) {
   const chain = yield* startChain({ seed: "repair", speed, swapsPerSecond: 0.2, history })
   yield* until(
     "the chain is live",
-    Effect.zipWith(chain.newestMs, Clock.currentTimeMillis, (atMs, nowMs) => atMs > nowMs - 3000)
+    Effect.zipWith(chain.newestMs, Clock.currentTimeMillis, (atMs, nowMs) => atMs > nowMs - 3000),
+    chain.newestMs
   )
   const wallets = chain.wallets.slice(0, SAMPLE_WALLETS)
-  const undisturbed = yield* lives("undisturbed", chain.rpcUrl, folder).start
+  const calm = lives("undisturbed", chain.rpcUrl, folder)
+  const undisturbed = yield* calm.start
   const other = lives("disturbed", chain.ailingUrl, folder)
   yield* chain.command({ ailing: { blockFailures: failures } })
 
   const first = yield* other.start
   const share = hasState(first.asked, "backfill", "share", (value) => typeof value === "number" && value > 0.1)
-  yield* until("a part of the history is read", share)
+  yield* until("a part of the history is read", share, shareOf(first.asked))
   yield* first.kill
   let disturbed = yield* other.start
   yield* until(
     "the history is read",
-    Effect.zipWith(isRead(disturbed.asked), isRead(undisturbed.asked), (a, b) => a && b)
+    Effect.zipWith(isRead(disturbed.asked), isRead(undisturbed.asked), (a, b) => a && b),
+    Effect.zipWith(shareOf(disturbed.asked), shareOf(undisturbed.asked), (a, b) => `${a} ${b}`)
   )
   // In turn: on a busy machine both are rarely without a gap at once.
-  yield* until("nothing is missing", isRepaired(disturbed.asked))
-  yield* until("the other service misses nothing", isRepaired(undisturbed.asked))
+  yield* until("nothing is missing", isRepaired(disturbed.asked), other.missing)
+  yield* until("the other service misses nothing", isRepaired(undisturbed.asked), calm.missing)
 
   const nulls = new Map<string, number>()
   const isThere = Effect.promise(async () => {
@@ -212,13 +242,16 @@ const run = Effect.fnUntraced(function* (folder: string) {
   disturbed = yield* other.start
   // A slow machine reads missing blocks again, but may never keep up with the chain as well.
   const mints = yield* chain.command({ healthy: { halted: true } })
-  yield* until("everything is read again", isRepaired(disturbed.asked))
+  yield* until("everything is read again", isRepaired(disturbed.asked), other.missing)
   yield* chain.command({ ailing: { blockFailures: 0 } })
   const last = yield* chain.newest
   const isAtEnd = (asked: ServiceAccess) => hasState(asked, "blocks", "slot", (slot) => slot === last)
-  for (const { asked } of [disturbed, undisturbed]) {
+  for (const [{ asked }, { missing }] of [
+    [disturbed, other],
+    [undisturbed, calm]
+  ] as const) {
     yield* until("the last block", isAtEnd(asked))
-    yield* until("the last gap is closed", isRepaired(asked))
+    yield* until("the last gap is closed", isRepaired(asked), missing)
   }
   const results = yield* compareAll([undisturbed.asked, disturbed.asked], mints, wallets)
   yield* Fiber.interrupt(watcher)
