@@ -12,6 +12,7 @@ import { WalletBatch } from "../access/WalletBatch.ts"
 import * as OidcClientHttp from "../access/accounts/OidcClientHttp.ts"
 import * as AlertStorePg from "../alerts/AlertStorePg.ts"
 import * as CalloutStorePg from "../callouts/CalloutStorePg.ts"
+import { replayRoutes } from "../chain/recording/replayRoutes.ts"
 import { CopyReader } from "../wallets/copying/CopyReader.ts"
 import * as FollowStorePg from "../wallets/copying/FollowStorePg.ts"
 import * as Readings from "../operations/Readings.ts"
@@ -192,7 +193,7 @@ export const layer = Startup.layer.pipe(
   Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),
   // The database starts while the market does.
   Layer.provideMerge(noteStates),
-  Layer.provide([loadedQuotes, Database.layer, AdminServer.layer, measuring, requestLog.layerConfig]),
+  Layer.provide([loadedQuotes, Database.layer, AdminServer.layerWith(replayRoutes), measuring, requestLog.layerConfig]),
   Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer, VenueProofs.layer, ExecutedQuotes.layer]),
   Layer.provide([platform, Logs.layer])
 )

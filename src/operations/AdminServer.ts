@@ -1,4 +1,4 @@
-/** The server for operators. It serves `GET /metrics` on a separate port. */
+/** The server for operators. It serves `GET /metrics`, and routes of the market where it has some, on a separate port. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Config, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -31,9 +31,9 @@ interface Listener {
   readonly port: number
 }
 
-/** Serves metrics at this address until the scope closes. */
-export const serve = ({ host, port }: Listener) =>
-  HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+/** Serves metrics and these routes at this address until the scope closes. */
+export const serve = ({ host, port }: Listener, more: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.empty) =>
+  HttpRouter.serve(Layer.merge(routes, more), { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provideMerge(Layer.effectDiscard(Effect.all([processReadings, sourceReadings]))),
     Layer.provideMerge(
       Layer.effectDiscard(
@@ -43,12 +43,16 @@ export const serve = ({ host, port }: Listener) =>
     Layer.provideMerge(NodeHttpServer.layer(createServer, { host, port }))
   )
 
-/** Serves metrics when `ADMIN_PORT` is set. */
-export const layer = Layer.unwrap(
-  Effect.map(settings, ({ host, port }) =>
-    Option.match(port, {
-      onNone: () => Layer.empty,
-      onSome: (given) => Layer.effectDiscard(Layer.build(serve({ host, port: given })))
-    })
+/** Serves metrics and these routes when `ADMIN_PORT` is set. */
+export const layerWith = (more: Layer.Layer<never, never, HttpRouter.HttpRouter>) =>
+  Layer.unwrap(
+    Effect.map(settings, ({ host, port }) =>
+      Option.match(port, {
+        onNone: () => Layer.empty,
+        onSome: (given) => Layer.effectDiscard(Layer.build(serve({ host, port: given }, more)))
+      })
+    )
   )
-)
+
+/** Serves metrics when `ADMIN_PORT` is set. */
+export const layer = layerWith(Layer.empty)

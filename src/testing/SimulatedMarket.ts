@@ -1,6 +1,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import * as FollowHolders from "../market/reads/followHolders.ts"
 import { EvmCandles } from "../market/reads/EvmCandles.ts"
 import { MarketReader } from "../market/reads/MarketReader.ts"
@@ -11,6 +11,7 @@ import { PoolBook } from "../quotes/pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
 import * as AccountScanRpc from "../chain/rpc/AccountScanRpc.ts"
+import * as Replay from "../chain/recording/Replay.ts"
 import * as ChainFeedRpc from "../chain/accounts/ChainFeedRpc.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
@@ -19,7 +20,11 @@ import { TradeBlocks } from "../chain/decoding/TradeBlocks.ts"
 
 /** Market stores in memory, for a tape that an embedder builds itself. */
 export { layer as layerMemoryStores } from "./MemoryStores.ts"
+export { CurrentReplay } from "../chain/recording/Replay.ts"
 export { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
+
+const { CurrentReplay, openReplay } = Replay
+type ReplayOptions = Replay.ReplayOptions
 
 const client = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor)
 
@@ -35,6 +40,22 @@ export const layer = (options: Partial<SimulatorOptions> = {}) =>
     ),
     Layer.provideMerge(Simulator.layer(options)),
     Layer.provide([client, Layer.succeed(DefaultSearchRate, null)])
+  )
+
+/**
+ * A recording in `folder` as a chain, with the pool book and the native engine on its time. `CurrentReplay` pauses, steps and
+ * seeks: its `pace` waits after the first slot unless `isStepping` is false.
+ */
+export const layerReplay = (options: Partial<ReplayOptions> & { readonly folder: string }) =>
+  Layer.unwrap(
+    Effect.map(openReplay({ from: null, to: null, speed: null, isStepping: true, ...options }), (opened) =>
+      QuoteEngine.layerNative.pipe(
+        Layer.provideMerge(PoolBook.layer),
+        Layer.provideMerge(Replay.layer),
+        Layer.provideMerge([Layer.succeed(CurrentReplay, opened), Layer.succeed(Clock.Clock, opened.clock)]),
+        Layer.provide(Layer.succeed(DefaultSearchRate, null))
+      )
+    )
   )
 
 /** The tape of the simulated blocks, decoded in a worker thread. Trades are kept in memory only. */

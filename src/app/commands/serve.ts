@@ -35,12 +35,12 @@ const inItsTime = <A, E, R>(service: Effect.Effect<A, E, R>) =>
       return yield* service
     }
     const { CurrentReplay, openReplay } = yield* Effect.promise(() => import("../../chain/recording/Replay.ts"))
-    const { from, speed, to } = yield* replaySettings
+    const { from, pace, to } = yield* replaySettings
     const opened = yield* openReplay({
       folder: yield* recordDir,
       from: Option.getOrNull(from),
       to: Option.getOrNull(to),
-      speed
+      ...pace
     })
     return yield* service.pipe(
       Effect.provideService(CurrentReplay, opened),
@@ -75,7 +75,9 @@ const flags = {
   from: Flag.Int("from").pipe(Flag.withDescription("First slot of a replay (REPLAY_FROM)"), Flag.optional),
   to: Flag.Int("to").pipe(Flag.withDescription("Last slot of a replay (REPLAY_TO)"), Flag.optional),
   speed: Flag.String("speed").pipe(
-    Flag.withDescription("Speed of a replay: 1 to 100, or max (REPLAY_SPEED, 1)"),
+    Flag.withDescription(
+      "Speed of a replay: 1 to 100, max, or step: wait after each slot until told to go on (REPLAY_SPEED, 1)"
+    ),
     Flag.optional
   ),
   accounts

@@ -15,10 +15,11 @@ import { type ChainEvent, ChainFeed, type Freshness } from "../ChainFeed.ts"
 import { decodeBlock } from "../decoding/decodeBlock.ts"
 import type { TradeBlock } from "../decoding/TradeBlock.ts"
 import { TradeBlocks } from "../decoding/TradeBlocks.ts"
-import { type Played, PlayedAccounts, type PlayedFile, playedFiles } from "./playback.ts"
+import { type Played, PlayedAccounts, type PlayedFile, playedFiles, slotOf } from "./playback.ts"
 import { RecordingUnreadable, summarizeRecording } from "./readRecording.ts"
 import { recordDir } from "./recordSettings.ts"
 import { ReplayClock } from "./ReplayClock.ts"
+import { ReplayPace } from "./ReplayPace.ts"
 import type { Moment, RecordedBlock } from "./recordEntry.ts"
 
 /** Blocks that wait for their reader. */
@@ -36,12 +37,15 @@ export interface ReplayOptions {
   readonly to: number | null
   /** Recorded milliseconds that pass in one; null for as fast as readers take them. */
   readonly speed: number | null
+  /** True to wait after the first slot until the replay is told to go on. */
+  readonly isStepping?: boolean
 }
 
 /** A recording that is opened at its first slot. */
 export interface OpenReplay extends ReplayOptions {
   readonly from: number
   readonly clock: ReplayClock
+  readonly pace: ReplayPace
   /** Files from the first one on, and the place of the one that has the first slot. */
   readonly files: ReadonlyArray<PlayedFile>
   readonly first: number
@@ -91,7 +95,9 @@ const openAt = Effect.fnUntraced(function* (
     const moment = played === null ? null : reach(played, accounts, isWanted)
     if (moment !== null) {
       const clock = new ReplayClock(yield* Clock.Clock, moment.heardAtMs)
-      const opened: OpenReplay = { ...options, from: moment.slot, clock, files, first: at, accounts, moment }
+      const { isStepping = false, speed } = options
+      const pace = new ReplayPace(moment.slot, { isStepping, speed })
+      const opened: OpenReplay = { ...options, from: moment.slot, clock, pace, files, first: at, accounts, moment }
       return opened
     }
   }
@@ -157,7 +163,7 @@ const make = Effect.gen(function* () {
     const detail = "is played by the service alone: without REPLAY=on this command answers from another market"
     return yield* new RecordingUnreadable({ folder: yield* recordDir, detail })
   }
-  const { accounts, clock, files, first, folder, from, speed, to } = opened
+  const { accounts, clock, files, first, folder, from, pace, to } = opened
   const watched = new Set<string>()
   const events = yield* Queue.unbounded<ChainEvent>()
   const blocks = yield* Queue.bounded<BlockEvent<TradeBlock>>(WAITING_BLOCKS)
@@ -250,7 +256,10 @@ const make = Effect.gen(function* () {
           }
           continue
         }
-        const pauseMs = speed === null ? 0 : Math.min(LONGEST_PAUSE_MS, Math.max(0, each.atMs - place.atMs)) / speed
+        const slot = slotOf(each)
+        yield* slot === null ? Effect.void : pace.reach(slot)
+        const recordedMs = Math.min(LONGEST_PAUSE_MS, Math.max(0, each.atMs - place.atMs))
+        const pauseMs = pace.pauseMs(slot ?? pace.slot, recordedMs)
         yield* pauseMs > 0 ? Effect.sleep(Duration.millis(pauseMs)) : Effect.void
         place.atMs = Math.max(place.atMs, each.atMs)
         clock.advance(place.atMs)

@@ -21,6 +21,21 @@ export type Played = { readonly atMs: number } & (
   | { readonly _tag: "Gap"; readonly gap: RecordedGap }
 )
 
+/** The slot that something belongs to; null when it belongs to none. */
+export const slotOf = (played: Played): number | null => {
+  switch (played._tag) {
+    case "Event":
+    case "Whole":
+      return played.event._tag === "Writes" ? played.event.slot : played.event.snapshot.slot
+    case "Moment":
+      return played.moment.slot
+    case "Block":
+      return played.block.slot
+    default:
+      return null
+  }
+}
+
 /** What one entry says, without its end. */
 const playedOf = (entry: Entry): ReadonlyArray<Played> => {
   switch (entry._tag) {

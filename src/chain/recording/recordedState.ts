@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { type Played, PlayedAccounts, type PlayedFile, playedFiles } from "./playback.ts"
+import { type Played, PlayedAccounts, type PlayedFile, playedFiles, slotOf } from "./playback.ts"
 import { isRecorded, type RecordingUnreadable } from "./readRecording.ts"
 import type { Moment } from "./recordEntry.ts"
 
@@ -28,18 +28,6 @@ export interface RecordedState {
 /** Milliseconds of reading after which other work has its turn. */
 const TURN_MS = 5
 
-const slotOf = (played: Played): number | null => {
-  switch (played._tag) {
-    case "Event":
-    case "Whole":
-      return played.event._tag === "Writes" ? played.event.slot : played.event.snapshot.slot
-    case "Moment":
-      return played.moment.slot
-    default:
-      return null
-  }
-}
-
 /** Collects the state at the end of a slot from what arrived, in order. */
 class StateAt {
   readonly #slot: number
@@ -58,7 +46,7 @@ class StateAt {
 
   /** Takes the next thing that arrived. Returns the state once the wanted slot is over, and null before. */
   take(played: Played): RecordedState | null {
-    const at = slotOf(played)
+    const at = played._tag === "Block" ? null : slotOf(played)
     const isLater = at !== null && at > this.#slot
     if (played._tag === "Unwatched") {
       this.#unwatched.push(played)

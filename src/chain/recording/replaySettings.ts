@@ -12,8 +12,9 @@ const Speed = Schema.String.check(
   Schema.makeFilter(
     (text) =>
       text === "max" ||
+      text === "step" ||
       (/^\d{1,3}$/u.test(text) && Number(text) >= 1 && Number(text) <= 100) ||
-      "must be 1 to 100, or max"
+      "must be 1 to 100, max or step"
   )
 )
 
@@ -24,9 +25,12 @@ const slotSetting = (name: string) =>
 export const replaySettings = Config.all({
   from: slotSetting("REPLAY_FROM"),
   to: slotSetting("REPLAY_TO"),
-  /** Recorded milliseconds that pass in one; null for as fast as readers take them. */
-  speed: Config.schema(Speed, "REPLAY_SPEED").pipe(
+  /** `speed`: recorded milliseconds that pass in one; null for as fast as readers take them. */
+  pace: Config.schema(Speed, "REPLAY_SPEED").pipe(
     Config.withDefault("1"),
-    Config.map((text) => (text === "max" ? null : Number(text)))
+    Config.map((text) => ({
+      speed: text === "max" || text === "step" ? null : Number(text),
+      isStepping: text === "step"
+    }))
   )
 })
