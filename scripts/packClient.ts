@@ -12,8 +12,8 @@ import { partSizes } from "./client/sizes.ts"
 import { typeFaults } from "./client/typeFaults.ts"
 import { packageFaults } from "./release/packageFaults.ts"
 
-/** Most bytes of the tarball, and of its files. */
-const LARGEST = { size: 190_000, unpackedSize: 800_000 }
+/** Most bytes of the tarball, and of its files; most of them are source maps and comments, which no program loads. */
+const LARGEST = { size: 520_000, unpackedSize: 2_400_000 }
 
 const folder = mkdtempSync(join(tmpdir(), "fathom-client-"))
 const destination = process.argv[2] === "--check" ? folder : resolve(process.argv[2] ?? ".")

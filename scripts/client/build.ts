@@ -2,7 +2,7 @@
  * Builds the package `fathom-client` into a folder: readable modules, declarations, readme and license. A module holds what
  * is used together, so that a bundler can leave the others out.
  */
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build, parseAst } from "vite"
@@ -96,6 +96,12 @@ const descriptionsIn = (node: Node, code: string, places: ReadonlyMap<string, nu
   ]
 }
 
+/** As many characters and lines as a description, so that source maps stay true. An argument becomes an empty text. */
+const blankOf = (text: string): string => {
+  const blank = text.replaceAll(/[^\n]/gu, " ")
+  return text.startsWith("description") ? blank : `""${blank.slice(2)}`
+}
+
 /** Drops the descriptions, which no client shows. They would be a fifth of the module. */
 const withoutDescriptions = {
   name: "fathom-without-descriptions",
@@ -105,12 +111,22 @@ const withoutDescriptions = {
       return null
     }
     const module = parseAst(code) as Node
-    const spans = descriptionsIn(module, code, describers(module)).toSorted((one, other) => one.start - other.start)
-    return spans.reduceRight((left, { end, start }) => {
-      const isArgument = !left.slice(start, end).startsWith("description")
-      return left.slice(0, start) + (isArgument ? '""' : "") + left.slice(end)
-    }, code)
+    const blanked = descriptionsIn(module, code, describers(module)).reduce(
+      (left, { end, start }) => left.slice(0, start) + blankOf(left.slice(start, end)) + left.slice(end),
+      code
+    )
+    return { code: blanked, map: null }
   }
+}
+
+/** Names the sources of a map as this repository does. Texts of other packages are left out: a debugger finds the package. */
+const nameSources = (folder: string, file: string): void => {
+  const path = join(folder, file)
+  const map: { sources: Array<string>; sourcesContent?: Array<string | null> } = JSON.parse(readFileSync(path, "utf8"))
+  const isOwn = map.sources.map((source) => !source.includes("node_modules/"))
+  map.sources = map.sources.map((source) => source.replace(/^.*?(?<inside>src|node_modules)\//u, "$<inside>/"))
+  map.sourcesContent = (map.sourcesContent ?? []).map((text, at) => (isOwn[at] === true ? text : null))
+  writeFileSync(path, JSON.stringify(map))
 }
 
 /** Builds the package, with the version of this repository. */
@@ -127,6 +143,7 @@ export const buildClient = async (folder: string): Promise<void> => {
       target: "es2022",
       minify: false,
       reportCompressedSize: false,
+      sourcemap: true,
       lib: { entry: ENTRIES, formats: ["es"], fileName: (_, name) => `${name}.js` },
       rolldownOptions: {
         treeshake: { moduleSideEffects: false },
@@ -134,6 +151,9 @@ export const buildClient = async (folder: string): Promise<void> => {
       }
     }
   })
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".map"))
+    .forEach((name) => nameSources(folder, name))
   const { license, version } = JSON.parse(readFileSync(pathOf("../../package.json"), "utf8"))
   const manifest = {
     name: "fathom-client",
@@ -144,7 +164,7 @@ export const buildClient = async (folder: string): Promise<void> => {
     engines: { node: ">=22" },
     sideEffects: false,
     exports: { ".": { types: "./index.d.ts", default: "./index.js" }, "./package.json": "./package.json" },
-    files: ["*.js", "index.d.ts"]
+    files: ["*.js", "*.js.map", "index.d.ts"]
   }
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`)
   writeFileSync(join(folder, "index.d.ts"), declarations())

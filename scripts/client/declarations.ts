@@ -2,6 +2,7 @@
 import { Schema, SchemaRepresentation } from "effect"
 import { HttpApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
+import { withComments, withMarks, withoutMarks } from "./descriptions.ts"
 import { Api } from "../../src/api/Api.ts"
 import { CandlesEvent, TradesEvent } from "../../src/api/MarketStreams.ts"
 import { catalogue } from "../../src/api/errors/catalogue.ts"
@@ -96,7 +97,7 @@ const streams: Readonly<Record<string, string>> = {
 /** A type without quotes around property names. */
 const plain = (text: string): string => text.replaceAll(/"([A-Za-z_$]\w*)"(\??): /gu, "$1$2: ")
 
-/** Types by key, and declarations by name. */
+/** Types by key, and declarations by name, with marked names of properties. */
 interface Written {
   readonly types: ReadonlyMap<string, string>
   readonly declared: ReadonlyArray<readonly [string, string]>
@@ -108,8 +109,11 @@ const stemOf = (name: string): string => name.replace(/_\d+$/u, "")
 /** Joins declarations that differ only in the number of their name. Their checks and texts had kept them apart. */
 const merged = ({ declared, types }: Written): Written => {
   const names = new Map<string, string>()
+  const firsts = new Map<string, string>()
   const kept = declared.filter(([name, type]) => {
-    const [same = name] = declared.find(([other, its]) => stemOf(other) === stemOf(name) && its === type) ?? []
+    const key = `${stemOf(name)} ${withoutMarks(type)}`
+    const same = firsts.get(key) ?? name
+    firsts.set(key, same)
     names.set(name, same)
     return same === name
   })
@@ -124,23 +128,30 @@ const merged = ({ declared, types }: Written): Written => {
   return { declared, types }
 }
 
-/** Types of schemas by key, and the declarations they refer to. */
-const typesOf = (schemas: ReadonlyMap<string, Schema.Top>): Written => {
-  const asts = Array.from(schemas.values(), (schema) => Schema.toType(schema).ast)
-  const [first, ...rest] = asts
+const representations = (schemas: ReadonlyArray<Schema.Top>): SchemaRepresentation.MultiDocument => {
+  const [first, ...rest] = schemas.map(({ ast }) => ast)
   if (first === undefined) {
     throw new Error("There are no schemas.")
   }
-  const document = SchemaRepresentation.toRepresentations([first, ...rest])
+  return SchemaRepresentation.toRepresentations([first, ...rest])
+}
+
+/** Types of schemas by key, the declarations they refer to, and the descriptions of marked properties and of declarations. */
+const typesOf = (schemas: ReadonlyMap<string, Schema.Top>) => {
+  const all = Array.from(schemas.values())
+  const described = withMarks(
+    representations(all.map((schema) => Schema.toType(schema))),
+    representations(all.map((schema) => Schema.toEncoded(schema)))
+  )
   const { codes, references } = SchemaRepresentation.toCodeDocument(
-    bare(document) as SchemaRepresentation.MultiDocument
+    bare(described.document) as SchemaRepresentation.MultiDocument
   )
   if (Object.keys(references.recursives).length > 0) {
     throw new Error("Recursive schemas have no declaration here.")
   }
   const types = new Map(Array.from(schemas.keys(), (key, at) => [key, plain(codes[at]?.Type ?? "unknown")]))
   const declared = references.nonRecursives.map(({ $ref, code }) => [$ref, plain(code.Type)] as const)
-  return merged({ types, declared })
+  return { ...merged({ types, declared }), texts: described.texts, about: described.about }
 }
 
 /** The text of an object type without the objects nested in it. */
@@ -172,6 +183,8 @@ const callOf = (call: ReadonlyArray<readonly [string, string]>, written: Readonl
   return parts.length === 0 ? "call?: {}" : `call${isAllOptional ? "?" : ""}: { ${parts.join("; ")} }`
 }
 
+const commentOf = (text: string | undefined): string => (text === undefined ? "" : `/** ${text} */\n`)
+
 const HAND_WRITTEN = readFileSync(new URL("written.d.ts", import.meta.url), "utf8")
 
 /** The text of `index.d.ts`. */
@@ -186,7 +199,7 @@ export const declarations = (): string => {
       }
     })
   }
-  const { declared, types } = typesOf(schemas)
+  const { about, declared, texts, types } = typesOf(schemas)
   const written = new Map(declared)
   const typeOf = (key: string) => types.get(key) ?? "unknown"
   const groups = Array.from(new Set(all.map(({ group }) => group)), (group) => {
@@ -194,14 +207,19 @@ export const declarations = (): string => {
       .filter((each) => each.group === group)
       .map(({ call, name, success, summary }) => {
         const id = `${group}.${name}`
-        const answers = [...new Set(success.map((_, at) => typeOf(`${id} success ${at}`)))].join(" | ")
+        const answers = [
+          ...new Map(
+            success.map((_, at) => typeOf(`${id} success ${at}`)).map((type) => [withoutMarks(type), type])
+          ).values()
+        ].join(" | ")
         const events = streams[id]
         const answer = events === undefined ? `Promise<${answers}>` : `AsyncIterable<${events}>`
         const parts = callOf(
           call.map(([part]) => [part, typeOf(`${id} ${part}`)]),
           written
         )
-        return `    /** ${summary}. */\n    readonly ${name}: (${parts}, options?: CallOptions) => ${answer}`
+        const method = withComments(`(${parts}, options?: CallOptions) => ${answer}`, texts, "    ")
+        return `    /** ${summary}. */\n    readonly ${name}: ${method}`
       })
     return `  readonly ${group}: {\n${methods.join("\n")}\n  }`
   })
@@ -209,9 +227,11 @@ export const declarations = (): string => {
   const channels = Object.keys(subscribeMessages).map((channel) => typeOf(`subscribe ${channel}`))
   return [
     "/** Types of the contract, written out from its schemas. */",
-    ...declared.map(([name, type]) => `export type ${name} = ${type}`),
-    ...own.map((name) => `export type ${name} = ${typeOf(name)}`),
-    `type SubscribeMessage = ${channels.join(" | ")}`,
+    ...declared.map(
+      ([name, type]) => `${commentOf(about.get(name))}export type ${name} = ${withComments(type, texts)}`
+    ),
+    ...own.map((name) => `export type ${name} = ${withComments(typeOf(name), texts)}`),
+    `type SubscribeMessage = ${withComments(channels.join(" | "), texts)}`,
     `export type ErrorCode = ${Object.keys(catalogue)
       .map((code) => JSON.stringify(code))
       .join(" | ")}`,

@@ -6,6 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { SourceMap, type SourceMapping } from "node:module"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -20,6 +21,8 @@ import { exampleService } from "../support/exampleService.ts"
 import { secretOf } from "../support/http.ts"
 
 const run = promisify(execFile)
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url))
 
 /** The package `ws`, which the last example of the readme uses. */
 const WS = fileURLToPath(new URL("../../node_modules/ws", import.meta.url))
@@ -97,21 +100,24 @@ const PROGRAM = `async ({ KEY, MINT, SOL }) => {
   }
 }`
 
+/** Declarations without comments and breaks of lines. */
+const inOneLine = (types: string): string => types.replaceAll(/\/\*\*.*?\*\//gu, "").replaceAll(/\s+/gu, " ")
+
 const world = Layer.mergeAll(project, exampleService)
 
 layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes" })("fathom-client", (it) => {
-  it.effect("has no dependencies, at most 300 kB, and declarations that name no package", () =>
+  it.effect("has no dependencies, at most 520 kB with its source maps, and declarations that name no package", () =>
     Effect.gen(function* () {
       const { folder, inside } = yield* Project
       const manifest = JSON.parse(readFileSync(join(inside, "package.json"), "utf8"))
       assert.notProperty(manifest, "dependencies")
       const modules = readdirSync(inside).filter((name) => name.endsWith(".js"))
       assert.sameMembers(
-        readdirSync(inside).filter((name) => !modules.includes(name)),
+        readdirSync(inside).filter((name) => !modules.includes(name.replace(/\.map$/u, ""))),
         ["LICENSE", "README.md", "index.d.ts", "package.json"]
       )
       const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? ""
-      assert.isAtMost(statSync(join(folder, tarball)).size, 300_000)
+      assert.isAtMost(statSync(join(folder, tarball)).size, 520_000)
       const code = modules.map((name) => readFileSync(join(inside, name), "utf8")).join("\n")
       assert.notMatch(code, /^import .*from "(?!\.\/)|\brequire\s*\(/mu)
       assert.notMatch(
@@ -124,15 +130,50 @@ layer(world.pipe(Layer.orDie), { excludeTestServices: true, timeout: "2 minutes"
   it.effect("declares each type once, and requires the parts that a call needs", () =>
     Effect.gen(function* () {
       const { inside } = yield* Project
-      const types = readFileSync(join(inside, "index.d.ts"), "utf8")
+      const types = inOneLine(readFileSync(join(inside, "index.d.ts"), "utf8"))
       const declared = Array.from(
-        types.matchAll(/^export type (\w+?)(?:_\d+)? = (.*)$/gmu),
+        types.matchAll(/\bexport type (\w+?)(?:_\d+)? = (.*?)(?= export )/gu),
         ([, name, type]) => `${name} ${type}`
       )
       assert.isAbove(declared.length, 100)
       assert.lengthOf(new Set(declared), declared.length)
       assert.include(types, "exitCheck: (call: { readonly payload: ExitCheckRequest | WalletExitRequest }, ")
       assert.include(types, "lighthouse: (call?: ")
+    })
+  )
+
+  it.effect("describes every field of the contract", () =>
+    Effect.gen(function* () {
+      const { inside } = yield* Project
+      const [contract = ""] = readFileSync(join(inside, "index.d.ts"), "utf8").split("/** Every call of the contract")
+      const lines = contract.split("\n")
+      const fields = lines.filter((line) => /^ +readonly [\w"]/u.test(line))
+      assert.isAbove(fields.length, 2000)
+      const bare = lines.filter(
+        (line, at) => /^ +readonly [\w"]/u.test(line) && !/^ +\/\*\*/u.test(lines[at - 1] ?? "")
+      )
+      // The part of an answer that holds everything but `meta`.
+      assert.deepStrictEqual(new Set(bare.map((line) => line.trim())), new Set(["readonly data: {"]))
+    })
+  )
+
+  it.effect("has source maps to the lines of this repository", () =>
+    Effect.gen(function* () {
+      const { inside } = yield* Project
+      for (const [name, text] of [
+        ["createClient", "slippageBps: field("],
+        ["quotes", "createQuoteClient ="]
+      ] as const) {
+        const lines = readFileSync(join(inside, `${name}.js`), "utf8").split("\n")
+        const line = lines.findIndex((each) => each.includes(text))
+        const map = new SourceMap(JSON.parse(readFileSync(join(inside, `${name}.js.map`), "utf8")))
+        const found = map.findEntry(line, lines[line]?.indexOf(text) ?? 0)
+        assert.property(found, "originalSource")
+        const { originalLine, originalSource } = found as SourceMapping
+        const source = readFileSync(join(ROOT, originalSource), "utf8")
+        assert.include(source.split("\n")[originalLine], text.split(":")[0] ?? "")
+        assert.strictEqual(map.payload.sourcesContent[map.payload.sources.indexOf(originalSource)], source)
+      }
     })
   )
 
