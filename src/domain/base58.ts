@@ -72,7 +72,8 @@ const halvesOfLimb = Uint8Array.from({ length: LIMBS }, (_, power) => Math.ceil(
 const letterCodes = Uint8Array.from(DIGITS, (letter) => letter.charCodeAt(0))
 const limbs = new Float64Array(LIMBS)
 const halves = new Float64Array(HALVES)
-const letters = new Uint8Array(SHORT_DIGITS)
+const LETTER_ONE = 49
+const shortLetters = new Uint8Array(SHORT_DIGITS)
 const latin = new TextDecoder("latin1")
 
 /** Adds a multiple of a power to the first digits of a sum without carrying. */
@@ -83,33 +84,42 @@ const addPower = (sum: Float64Array, digits: number, table: Float64Array, power:
   }
 }
 
-/** Carries over between the digits of a sum, least significant first. */
-const carryOver = (sum: Float64Array, digit: number): void => {
+/** Carries over between the first digits of a sum, least significant first. */
+const carryOver = (sum: Float64Array, digit: number, digits: number): void => {
   let carry = 0
-  for (let at = 0; at < sum.length; at++) {
+  for (let at = 0; at < digits; at++) {
     const value = (sum[at] ?? 0) + carry
     carry = Math.floor(value / digit)
     sum[at] = value - carry * digit
   }
 }
 
-const shortToBase58 = (bytes: Uint8Array): string => {
+/** Letters that `spellBase58` may need. */
+export const MOST_LETTERS = SHORT_DIGITS
+
+/**
+ * Writes the base58 letters of up to 64 bytes, which lie from here to there, to the end of `letters`. Returns the place of
+ * the first letter. `letters` has `MOST_LETTERS` places.
+ */
+export const spellBase58 = (bytes: Uint8Array, from: number, to: number, letters: Uint8Array): number => {
   let zeros = 0
-  while (bytes[zeros] === 0) {
+  while (from + zeros < to && bytes[from + zeros] === 0) {
     zeros += 1
   }
-  limbs.fill(0)
-  for (let end = bytes.length, power = 0; end > 0; end -= 2, power++) {
+  const used = limbsOfHalf[(to - from - 1) >> 1] ?? 0
+  limbs.fill(0, 0, used)
+  for (let end = to, power = 0; end > from; end -= 2, power++) {
     addPower(
       limbs,
       limbsOfHalf[power] ?? LIMBS,
       halvesInLimbs,
       power,
-      (bytes[end - 1] ?? 0) + 256 * (end > 1 ? (bytes[end - 2] ?? 0) : 0)
+      (bytes[end - 1] ?? 0) + 256 * (end - 1 > from ? (bytes[end - 2] ?? 0) : 0)
     )
   }
-  carryOver(limbs, LIMB)
-  for (let limb = 0, at = SHORT_DIGITS; limb < LIMBS; limb++) {
+  carryOver(limbs, LIMB, used)
+  let at = SHORT_DIGITS
+  for (let limb = 0; limb < used; limb++) {
     // Fits 31 bits, so that the division by a constant compiles to an integer multiplication.
     let rest = (limbs[limb] ?? 0) | 0
     for (let digit = 0; digit < LIMB_DIGITS; digit++) {
@@ -119,13 +129,19 @@ const shortToBase58 = (bytes: Uint8Array): string => {
       rest = next
     }
   }
-  let first = 0
-  // The digit 0 is written as 1.
-  while (letters[first] === 49) {
-    first += 1
+  // The digit 0 is written as 1, and so is each leading byte that is zero.
+  while (letters[at] === LETTER_ONE && at < SHORT_DIGITS) {
+    at += 1
   }
-  return "1".repeat(zeros) + latin.decode(letters.subarray(first))
+  for (; zeros > 0; zeros--) {
+    at -= 1
+    letters[at] = LETTER_ONE
+  }
+  return at
 }
+
+const shortToBase58 = (bytes: Uint8Array): string =>
+  latin.decode(shortLetters.subarray(spellBase58(bytes, 0, bytes.length, shortLetters)))
 
 /** The bytes as base58 text. */
 export const toBase58 = (bytes: Uint8Array): string => {
@@ -205,7 +221,7 @@ const shortFromBase58 = (text: string, zeros: number): Uint8Array | null => {
     }
     addPower(halves, halvesOfLimb[power] ?? HALVES, limbsInHalves, power, value)
   }
-  carryOver(halves, HALF)
+  carryOver(halves, HALF, HALVES)
   const top = halves.findLastIndex((half) => half > 0)
   const size = top < 0 ? 0 : top * 2 + ((halves[top] ?? 0) > 255 ? 2 : 1)
   const bytes = new Uint8Array(zeros + size)

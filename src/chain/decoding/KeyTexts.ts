@@ -4,7 +4,7 @@
  * every map that has seen it.
  */
 import type { Address } from "../../domain/Address.ts"
-import { toBase58 } from "../../domain/base58.ts"
+import { MOST_LETTERS, spellBase58 } from "../../domain/base58.ts"
 
 const KEY_BYTES = 32
 /** Places of a table: a power of two. */
@@ -92,12 +92,11 @@ class Table {
   }
 }
 
-const encoder = new TextEncoder()
-
 /** Texts of the keys of the last minutes. */
 export class KeyTexts {
   readonly #byKey = new Table(KEY_BYTES)
   readonly #byText = new Table(LONGEST_TEXT)
+  readonly #letters = new Uint8Array(MOST_LETTERS)
 
   /** The text of the key of 32 bytes that begins here. */
   ofKey(bytes: Uint8Array, from: number): Address {
@@ -105,8 +104,8 @@ export class KeyTexts {
     if (known !== undefined) {
       return known
     }
-    const spelled = encoder.encode(toBase58(bytes.subarray(from, from + KEY_BYTES)))
-    const text = this.ofText(spelled, 0, spelled.length)
+    const first = spellBase58(bytes, from, from + KEY_BYTES, this.#letters)
+    const text = this.ofText(this.#letters, first, MOST_LETTERS)
     this.#byKey.put(bytes, from, from + KEY_BYTES, text)
     return text
   }
