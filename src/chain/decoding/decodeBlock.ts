@@ -25,8 +25,9 @@ export interface Findings {
   readonly checks: ReadonlyArray<SwapCheck>
 }
 
-/** What a block keeps of one of its transactions. */
-export interface DecodedTransaction extends Findings {
+/** What a block keeps of one of its transactions, and what it sums. */
+export interface DecodedTransaction {
+  readonly found: Findings
   /** Null when nothing moved. */
   readonly kept: BlockTransaction | null
 }
@@ -35,8 +36,8 @@ const NO_CHECKS: ReadonlyArray<SwapCheck> = []
 
 /** Decodes a transaction at its position. A transaction that only paid its fee keeps its balance change. */
 export const decodeTransaction = (transaction: Transaction, index: number): DecodedTransaction => {
-  const found = transaction.error === null ? poolSwapsOf(transaction) : undefined
-  const trades = decodeTrades(transaction, found)
+  const swaps = transaction.error === null ? poolSwapsOf(transaction) : undefined
+  const trades = decodeTrades(transaction, swaps)
   const { legs, nets, unresolved } = trades
   const transfers = walletTransfersOf(transaction, trades)
   const changes = balanceChangesOf(transaction, trades)
@@ -46,11 +47,13 @@ export const decodeTransaction = (transaction: Transaction, index: number): Deco
     kept: isEmpty
       ? null
       : { signature: transaction.signature, index, legs, nets, transfers, changes, moves, unresolved },
-    launches: launchesOf(transaction),
-    supply: supplyChangesOf(transaction),
-    liquidity: liquidityChangesOf(transaction, index),
-    holdings: holdingChangesOf(transaction),
-    checks: found?.checks ?? NO_CHECKS
+    found: {
+      launches: launchesOf(transaction),
+      supply: supplyChangesOf(transaction),
+      liquidity: liquidityChangesOf(transaction, index),
+      holdings: holdingChangesOf(transaction),
+      checks: swaps?.checks ?? NO_CHECKS
+    }
   }
 }
 
@@ -100,7 +103,10 @@ export const headOf = (
 
 /** Puts a block together from its transactions, in order. Null stands for one that is malformed. */
 export const blockOf = (place: BlockPlace, transactions: ReadonlyArray<DecodedTransaction | null>): TradeBlock => ({
-  ...headOf(place, transactions),
+  ...headOf(
+    place,
+    transactions.map((transaction) => transaction?.found ?? null)
+  ),
   transactions: transactions.flatMap((transaction) => transaction?.kept ?? [])
 })
 

@@ -20,6 +20,8 @@ export interface DecodedTrades {
 
 const NOTHING: DecodedTrades = { legs: [], nets: [], unresolved: 0 }
 
+const NOWHERE = { outer: 0, inner: null }
+
 /** The position of an instruction in the chain. */
 export const occurrenceIn =
   ({ signature, slot, blockTime, indexInBlock, feeLamports }: Transaction) =>
@@ -54,14 +56,16 @@ export const decodeTrades = (transaction: Transaction, found?: PoolSwaps): Decod
   const occurrence = occurrenceIn(transaction)
   const legs: Array<Leg> = []
   for (const [index, swap] of swaps.entries()) {
-    const { outer = 0, inner = null } = transaction.instructions[swap.at] ?? {}
+    const { outer, inner } = transaction.instructions[swap.at] ?? NOWHERE
     const sides = sidesOf(
       quantityOf(transaction, swap.inputMint, swap.amountIn),
       quantityOf(transaction, swap.outputMint, swap.amountOut)
     )
     legs.push({
       ...occurrence({ outer, inner }),
-      ...sides,
+      side: sides.side,
+      token: sides.token,
+      quote: sides.quote,
       index,
       wallet: wallets[index] ?? swap.pool,
       pool: swap.pool,

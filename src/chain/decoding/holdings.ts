@@ -45,9 +45,13 @@ export const makeHoldings = () => {
   return {
     add: (changes: ReadonlyArray<HoldingChange>): void => {
       for (const { delta, mint, owner } of changes) {
-        const owners = sums.get(mint) ?? new Map<Address, bigint>()
-        sums.set(mint, owners)
-        owners.set(owner, (owners.get(owner) ?? 0n) + delta)
+        let owners = sums.get(mint)
+        if (owners === undefined) {
+          owners = new Map()
+          sums.set(mint, owners)
+        }
+        const sum = owners.get(owner)
+        owners.set(owner, sum === undefined ? delta : sum + delta)
       }
     },
     /** The changes of every mint in which some owner holds a different amount than before. */
@@ -55,10 +59,15 @@ export const makeHoldings = () => {
       const mints: Array<Mint> = []
       const changes: Array<string> = []
       for (const [mint, owners] of sums) {
-        const list = Array.from(owners).filter(([, delta]) => delta !== 0n)
-        if (list.length > 0) {
+        let list = ""
+        for (const [owner, delta] of owners) {
+          if (delta !== 0n) {
+            list += list === "" ? `${owner} ${delta}` : `,${owner} ${delta}`
+          }
+        }
+        if (list !== "") {
           mints.push(mint)
-          changes.push(list.map(([owner, delta]) => `${owner} ${delta}`).join(","))
+          changes.push(list)
         }
       }
       return { mints, changes }

@@ -23,7 +23,10 @@ const counterparties = ({ instructions, tokenAccounts }: Transaction, group: Gro
     }
   }
   for (const { outer, transfers } of instructions) {
-    for (const transfer of outer < group.fromOuter || outer > group.toOuter ? [] : transfers) {
+    if (outer < group.fromOuter || outer > group.toOuter) {
+      continue
+    }
+    for (const transfer of transfers) {
       if (transfer.kind === "transfer") {
         if (tokenAccounts.get(transfer.destination)?.owner === group.wallet) {
           add(transfer.source)

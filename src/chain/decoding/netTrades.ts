@@ -53,19 +53,21 @@ const fillGroups = (
 const fillersOf = ({ keys, signers }: Transaction, { exchange, ...group }: FillGroup): ReadonlyArray<TradingGroup> =>
   exchange === null ? [] : keys.slice(0, signers).map((wallet) => ({ ...group, wallet, custody: null, legs: [] }))
 
+/** The group of a wallet in a top-level instruction. There are few groups, so they are searched one by one. */
+const groupIn = <A extends TradingGroup>(groups: ReadonlyArray<A>, outer: number, wallet: Address): A | undefined =>
+  groups.find((group) => group.toOuter === outer && group.wallet === wallet)
+
 /** Groups the legs by top-level instruction and wallet. */
-const legGroups = (
-  legs: ReadonlyArray<Leg>,
-  isFilled: (outer: number) => boolean
-): Map<string, TradingGroup & { readonly legs: Array<number> }> => {
-  const groups = new Map<string, TradingGroup & { readonly legs: Array<number> }>()
-  for (const leg of legs) {
-    if (!isFilled(leg.outer)) {
-      const key = `${leg.outer} ${leg.wallet}`
-      const { wallet, outer } = leg
-      const known = groups.get(key) ?? { wallet, custody: null, fromOuter: outer, toOuter: outer, legs: [] }
-      known.legs.push(leg.index)
-      groups.set(key, known)
+const legGroups = (legs: ReadonlyArray<Leg>, isFilled: (outer: number) => boolean): ReadonlyArray<TradingGroup> => {
+  const groups: Array<TradingGroup & { readonly legs: Array<number> }> = []
+  for (const { index, outer, wallet } of legs) {
+    if (!isFilled(outer)) {
+      const known = groupIn(groups, outer, wallet)
+      if (known === undefined) {
+        groups.push({ wallet, custody: null, fromOuter: outer, toOuter: outer, legs: [index] })
+      } else {
+        known.legs.push(index)
+      }
     }
   }
   return groups
@@ -185,11 +187,14 @@ export const netTradesOf = (
   const priority = priorityFeeOf(transaction)
   const isPayer = (wallet: Address) => wallet === transaction.keys[0] && nets.every((net) => net.wallet !== wallet)
   const add = (group: TradingGroup, swap: Swap) => {
-    const sides = sidesOf(quantityOf(transaction, ...swap.gave), quantityOf(transaction, ...swap.got))
+    const [gave, got] = [swap.gave, swap.got]
+    const sides = sidesOf(quantityOf(transaction, gave[0], gave[1]), quantityOf(transaction, got[0], got[1]))
     const only = onlyLeg(swap.legs, legs, sides)
     nets.push({
       ...occurrence({ outer: group.toOuter, inner: null }),
-      ...sides,
+      side: sides.side,
+      token: sides.token,
+      quote: sides.quote,
       index: nets.length,
       wallet: group.wallet,
       legs: swap.legs,
@@ -214,15 +219,15 @@ export const netTradesOf = (
       exchanged(transaction, filler).forEach((swap) => add(filler, swap))
     }
   }
-  for (const group of byLegs.values()) {
+  for (const group of byLegs) {
     const byPools = walletSwapsOf(transaction, group, swaps)
     const found = byPools.length === 0 && isPartial(group, swaps) ? exchanged(transaction, group) : byPools
     found.forEach((swap) => add(group, swap))
   }
-  const isKnown = (outer: number, wallet: Address) => isFilled(outer) || byLegs.has(`${outer} ${wallet}`)
+  const isKnown = (outer: number, wallet: Address) => isFilled(outer) || groupIn(byLegs, outer, wallet) !== undefined
   for (const group of signerGroups(transaction, legs, isKnown)) {
     exchanged(transaction, group).forEach((swap) => add(group, swap))
   }
-  const kept = nets.filter((net) => !isHalfLoop(legs, nets, net)).map((net, index) => ({ ...net, index }))
-  return withFees(transaction, kept)
+  const kept = nets.filter((net) => !isHalfLoop(legs, nets, net))
+  return withFees(transaction, kept.length === nets.length ? nets : kept.map((net, index) => ({ ...net, index })))
 }

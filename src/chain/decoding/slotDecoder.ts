@@ -24,7 +24,7 @@ export const slotDecoder: SlotDecoder<PackedRow | null, PackedBlock> = {
         if (Result.isFailure(read)) {
           return null
         }
-        const { kept, ...found } = decodeTransaction(read.success, index)
+        const { found, kept } = decodeTransaction(read.success, index)
         return { row: kept === null ? null : writer.add(kept), found }
       },
       pack: ({ head, transactions }) => {

@@ -28,7 +28,10 @@ export const tokenFlowOf = (transaction: Transaction, query: FlowQuery): Map<Min
   const isOwn = (owner: Address | null | undefined) =>
     owner === query.wallet || (query.custody !== null && owner === query.custody)
   for (const { outer, transfers } of instructions) {
-    for (const transfer of outer < query.fromOuter || outer > query.toOuter ? [] : transfers) {
+    if (outer < query.fromOuter || outer > query.toOuter) {
+      continue
+    }
+    for (const transfer of transfers) {
       if (
         transfer.kind === "lamports" &&
         query.lamports &&

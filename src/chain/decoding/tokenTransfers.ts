@@ -88,7 +88,10 @@ const tokenTransfer = (data: Uint8Array, accounts: Accounts): TokenTransfer | nu
   if (least === undefined || data.length < least) {
     return null
   }
-  const [a, b, c, d] = accounts
+  const a = accounts[0]
+  const b = accounts[1]
+  const c = accounts[2]
+  const d = accounts[3]
   switch (tag) {
     case 1:
       return opened(a, b, c)
@@ -154,7 +157,9 @@ const systemTransfer = (data: Uint8Array, accounts: Accounts): TokenTransfer | n
   if (data.length < 12) {
     return null
   }
-  const [a, b, c] = accounts
+  const a = accounts[0]
+  const b = accounts[1]
+  const c = accounts[2]
   switch (readU32(data, 0)) {
     case 0:
       return lamports(a, b, readU64(data, 4), true)

@@ -38,19 +38,27 @@ export const hopLayout = <Name extends string>(
 const NO_HOPS: ReadonlyArray<Hop> = []
 
 const hopAt = (accounts: ReadonlyArray<Address>, layout: HopLayout): Hop | null => {
-  const referral = layout.referral === undefined ? undefined : accounts[layout.referral]
   const pool = accounts[layout.pool]
   const vaultA = accounts[layout.vaultA]
   const vaultB = accounts[layout.vaultB]
-  return pool === undefined || vaultA === undefined || vaultB === undefined
-    ? null
-    : { pool, vaults: [vaultA, vaultB], ...(referral !== undefined && { referral }) }
+  if (pool === undefined || vaultA === undefined || vaultB === undefined) {
+    return null
+  }
+  const referral = layout.referral === undefined ? undefined : accounts[layout.referral]
+  return referral === undefined ? { pool, vaults: [vaultA, vaultB] } : { pool, vaults: [vaultA, vaultB], referral }
 }
 
 /** The hops at these indexes; empty when an account is missing. */
 export const hopsAt = (accounts: ReadonlyArray<Address>, layouts: ReadonlyArray<HopLayout>): ReadonlyArray<Hop> => {
-  const hops = layouts.map((layout) => hopAt(accounts, layout))
-  return hops.every((hop) => hop !== null) ? hops : NO_HOPS
+  const hops: Array<Hop> = []
+  for (const layout of layouts) {
+    const hop = hopAt(accounts, layout)
+    if (hop === null) {
+      return NO_HOPS
+    }
+    hops.push(hop)
+  }
+  return hops
 }
 
 /** Decodes an instruction's hops by its discriminator. All discriminators of a group have the same hops. */
