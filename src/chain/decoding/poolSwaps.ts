@@ -248,8 +248,8 @@ const makeDealer = (transaction: Transaction, calls: ReadonlyArray<SwapCall>) =>
   const dealt = new Map<Address, number>()
   let logged: ReadonlyMap<Address, ReadonlyArray<CallReport>> | null = null
   const reportsOf = (program: Address) => {
-    const logs = logged === null && needed ? transaction.logs : null
-    logged ??= logs === null ? new Map() : loggedReports(logs)
+    const log = logged === null && needed ? transaction.log : null
+    logged ??= log === null ? new Map() : loggedReports(log)
     return logged.get(program) ?? []
   }
   return ({ program, hops }: SwapCall, sent: ReadonlyArray<CallReport>): ReadonlyArray<CallReport> => {

@@ -171,7 +171,8 @@ export const unknownSwaps = (transaction: Transaction, calls: ReadonlyArray<Swap
   if (others.length === 0) {
     return []
   }
-  const logged = transaction.logs === null ? null : loggedReports(transaction.logs)
+  const { log } = transaction
+  const logged = log === null ? null : loggedReports(log)
   const isLogged = (program: SwapDecoder): boolean => {
     const known = calls.reduce((sum, call) => sum + (call.program === program ? call.hops.length : 0), 0)
     return (logged?.get(program.programId)?.length ?? 0) > known

@@ -5,6 +5,7 @@ import type { Quantity } from "../../api/schemas/Trade.ts"
 import type { Signature } from "../../domain/Signature.ts"
 import { type Instruction, readInstructions } from "./instructions.ts"
 import { type Fields, isCount, isFields, isAddressText, isSignatureText, isTexts, lamportsFrom } from "./jsonFields.ts"
+import { type LogStep, stepsIn } from "./logSteps.ts"
 import { readTokenAccounts, type TokenAccount } from "./tokenAccounts.ts"
 import type { TokenPayment } from "./tokenTransfers.ts"
 
@@ -29,8 +30,8 @@ export interface Transaction {
   readonly tokenAccounts: ReadonlyMap<Address, TokenAccount>
   /** Outer and inner instructions, in the order in which they ran. */
   readonly instructions: ReadonlyArray<Instruction>
-  /** At least the lines that name calls, returns and events. Null when the node does not keep them. */
-  readonly logs: ReadonlyArray<string> | null
+  /** The calls, ends of calls and events of its log, in order. Null when the node does not keep it. */
+  readonly log: ReadonlyArray<LogStep> | null
 }
 
 /** The node's answer is not a transaction in a known form. `detail` names the malformed part. */
@@ -115,7 +116,10 @@ const readParts = (
     lamportsAfter,
     tokenAccounts,
     instructions,
-    logs
+    // Few transactions are asked for their log.
+    get log() {
+      return logs === null ? null : stepsIn(logs)
+    }
   })
 }
 

@@ -7,18 +7,16 @@ import { Result } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import { toBase58 } from "../../domain/base58.ts"
 import type { Signature } from "../../domain/Signature.ts"
-import { bytesField, varintField, WireReader } from "../geyser/wire.ts"
+import { bytesField, EXACT_BYTES, varintField, WireReader } from "../geyser/wire.ts"
 import { type Instruction, transfersBy } from "./instructions.ts"
 import { KeyTexts } from "./KeyTexts.ts"
+import { DATA, ENDED, INVOKED, LONGEST_ADDRESS, type LogStep, PROGRAM, RAY_LOG, SHORTEST_ADDRESS } from "./logSteps.ts"
 import { type Balance, type TokenAccount, tokenAccountsOf } from "./tokenAccounts.ts"
 import type { TokenTransfer } from "./tokenTransfers.ts"
 import { MalformedTransaction, type Surroundings, type Transaction } from "./transaction.ts"
 
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
-/** Letters of the shortest and the longest address. */
-const SHORTEST = 32
-const LONGEST = 44
 /** Digits of the largest amount, and of the largest that a double holds exactly whatever they are. */
 const MOST_DIGITS = 20
 const EXACT_DIGITS = 15
@@ -109,10 +107,33 @@ const readError = (end: number): string => {
   return error
 }
 
-/** Numbers of a list that is sent as one value. */
-const readNumbers = (end: number, into: Array<bigint>): void => {
-  while (!wire.isAt(end)) {
-    into.push(wire.bigint())
+/** Balances before the transaction that a double holds exactly, by place; -1 for others. Later places are stale. */
+const doubles: Array<number> = []
+
+const readBefore = (parts: Parts): void => {
+  const from = wire.at
+  const rounded = wire.number()
+  const isExact = wire.at - from <= EXACT_BYTES
+  doubles[parts.before.length] = isExact ? rounded : -1
+  if (isExact) {
+    parts.before.push(rounded === 0 ? 0n : BigInt(rounded))
+  } else {
+    wire.at = from
+    parts.before.push(wire.bigint())
+  }
+}
+
+/** Most balances are as they were before the transaction, which is read first: then both are one value. */
+const readAfter = (parts: Parts): void => {
+  const from = wire.at
+  const place = parts.after.length
+  const rounded = wire.number()
+  const before = parts.before[place]
+  if (before !== undefined && doubles[place] === rounded && wire.at - from <= EXACT_BYTES) {
+    parts.after.push(before)
+  } else {
+    wire.at = from
+    parts.after.push(wire.bigint())
   }
 }
 
@@ -120,16 +141,20 @@ const readNumbers = (end: number, into: Array<bigint>): void => {
 const readLamports = (parts: Parts, tag: number): boolean => {
   switch (tag) {
     case bytesField(3):
-      readNumbers(wire.end(), parts.before)
+      for (const end = wire.end(); !wire.isAt(end);) {
+        readBefore(parts)
+      }
       return true
     case varintField(3):
-      parts.before.push(wire.bigint())
+      readBefore(parts)
       return true
     case bytesField(4):
-      readNumbers(wire.end(), parts.after)
+      for (const end = wire.end(); !wire.isAt(end);) {
+        readAfter(parts)
+      }
       return true
     case varintField(4):
-      parts.after.push(wire.bigint())
+      readAfter(parts)
       return true
     default:
       return false
@@ -204,6 +229,7 @@ class WireInstruction implements Instruction {
   readonly #info: Uint8Array
   readonly #from: number
   readonly #to: number
+  #data: Uint8Array | null = null
 
   constructor(
     { accounts, height, info, program }: Pick<Instruction, "accounts" | "height" | "program"> & { info: Uint8Array },
@@ -222,8 +248,11 @@ class WireInstruction implements Instruction {
   }
 
   get data(): Uint8Array {
-    const { buffer, byteOffset } = this.#info
-    return new Uint8Array(buffer, byteOffset + this.#from, this.#to - this.#from)
+    if (this.#data === null) {
+      const { buffer, byteOffset } = this.#info
+      this.#data = new Uint8Array(buffer, byteOffset + this.#from, this.#to - this.#from)
+    }
+    return this.#data
   }
 }
 
@@ -339,11 +368,72 @@ const amountAt = (from: number, to: number): bigint | null => {
   return value === 0 ? 0n : BigInt(to - from <= EXACT_DIGITS ? value : wire.textAt(from, to))
 }
 
+/** Fields of a balance that spell an address. */
+const MINT = 0
+const OWNER = 1
+const PROGRAM_ID = 2
+const SPELLED = 3
+
+/**
+ * What the balances before the transaction spell, by their place in the list and by field. The balances after it mostly
+ * repeat that, so their texts need not be searched.
+ */
+class SpelledBefore {
+  readonly #from: Array<number> = []
+  readonly #text: Array<Address> = []
+
+  /** Begins a balance. What stands there may be of another message. */
+  begin(place: number): void {
+    this.#from.fill(-1, place * SPELLED, (place + 1) * SPELLED)
+    while (this.#from.length < (place + 1) * SPELLED) {
+      this.#from.push(-1)
+    }
+  }
+
+  note(place: number, field: number, from: number, text: Address): void {
+    this.#from[place * SPELLED + field] = from
+    this.#text[place * SPELLED + field] = text
+  }
+
+  /** The text of this balance, if the same letters stand here; null otherwise. */
+  repeated(place: number, field: number, from: number, to: number): Address | null {
+    const known = this.#from[place * SPELLED + field] ?? -1
+    const text = this.#text[place * SPELLED + field]
+    if (known === -1 || text === undefined || text.length !== to - from) {
+      return null
+    }
+    const { bytes } = wire
+    for (let at = from, before = known; at < to; at++, before++) {
+      if (bytes[at] !== bytes[before]) {
+        return null
+      }
+    }
+    return text
+  }
+}
+
+const spelledBefore = new SpelledBefore()
+
+/** A balance in one of the two lists. `before` counts the balances before the transaction, as far as they are read. */
+interface BalancePlace {
+  readonly isAfter: boolean
+  readonly place: number
+  readonly before: number
+}
+
 /** The address that a text spells; null for text of another length. */
-const readAddress = (): Address | null => {
+const readAddress = ({ before, isAfter, place }: BalancePlace, field: number): Address | null => {
   const from = wire.pass()
-  const length = wire.at - from
-  return length < SHORTEST || length > LONGEST ? null : texts.ofText(wire.bytes, from, wire.at)
+  const to = wire.at
+  if (to - from < SHORTEST_ADDRESS || to - from > LONGEST_ADDRESS) {
+    return null
+  }
+  const repeated = isAfter && place < before ? spelledBefore.repeated(place, field, from, to) : null
+  const text = repeated ?? texts.ofText(wire.bytes, from, to)
+  if (!isAfter) {
+    spelledBefore.note(place, field, from, text)
+  }
+  return text
 }
 
 const readAmount = (end: number): { readonly amount: bigint | null; readonly decimals: number } => {
@@ -363,8 +453,11 @@ const readAmount = (end: number): { readonly amount: bigint | null; readonly dec
 }
 
 /** Reads the token balance that lies here; null when it is malformed. */
-const readBalance = (from: number, end: number, keys: ReadonlyArray<Address>): Balance | null => {
+const readBalance = (from: number, end: number, keys: ReadonlyArray<Address>, listed: BalancePlace): Balance | null => {
   wire.at = from
+  if (!listed.isAfter) {
+    spelledBefore.begin(listed.place)
+  }
   let [index, decimals] = [0, 0]
   let amount: bigint | null = null
   let [mint, owner, program]: Array<Address | null> = [null, null, null]
@@ -374,16 +467,16 @@ const readBalance = (from: number, end: number, keys: ReadonlyArray<Address>): B
         index = wire.number()
         break
       case bytesField(2):
-        mint = readAddress()
+        mint = readAddress(listed, MINT)
         break
       case bytesField(3):
         ;({ amount, decimals } = readAmount(wire.end()))
         break
       case bytesField(4):
-        owner = readAddress()
+        owner = readAddress(listed, OWNER)
         break
       case bytesField(5):
-        program = readAddress()
+        program = readAddress(listed, PROGRAM_ID)
         break
       default:
         wire.skip(tag)
@@ -395,10 +488,16 @@ const readBalance = (from: number, end: number, keys: ReadonlyArray<Address>): B
     : { address, mint, owner: owner ?? null, program: program ?? null, decimals, amount }
 }
 
-const readBalances = (places: Places, keys: ReadonlyArray<Address>): ReadonlyArray<Balance> | null => {
+/** The balances of a list; null when one is malformed. `before` are those before the transaction, for those after it. */
+const readBalances = (
+  places: Places,
+  keys: ReadonlyArray<Address>,
+  before: ReadonlyArray<Balance> | null
+): ReadonlyArray<Balance> | null => {
   const balances: Array<Balance> = []
   for (let i = 0; i < places.length; i += 2) {
-    const balance = readBalance(places[i] ?? 0, places[i + 1] ?? 0, keys)
+    const listed = { isAfter: before !== null, place: i / 2, before: before?.length ?? 0 }
+    const balance = readBalance(places[i] ?? 0, places[i + 1] ?? 0, keys, listed)
     if (balance === null) {
       return null
     }
@@ -410,7 +509,7 @@ const readBalances = (places: Places, keys: ReadonlyArray<Address>): ReadonlyArr
 /** Keys and what refers to them. */
 type Resolved = Pick<Transaction, "instructions" | "keys" | "signature" | "tokenAccounts">
 
-/** A transaction whose logs lie in the message. */
+/** A transaction whose log lies in the message. */
 class WireTransaction implements Transaction {
   readonly signature: Signature
   readonly slot: number
@@ -425,7 +524,7 @@ class WireTransaction implements Transaction {
   readonly tokenAccounts: ReadonlyMap<Address, TokenAccount>
   readonly instructions: ReadonlyArray<Instruction>
   readonly #info: Uint8Array
-  readonly #logs: Places | null
+  readonly #log: Places | null
 
   constructor(info: Uint8Array, parts: Parts, resolved: Resolved, surroundings: Surroundings) {
     this.signature = resolved.signature
@@ -441,49 +540,72 @@ class WireTransaction implements Transaction {
     this.tokenAccounts = resolved.tokenAccounts
     this.instructions = resolved.instructions
     this.#info = info
-    this.#logs = parts.hasLogs ? parts.logs : null
+    this.#log = parts.hasLogs ? parts.logs : null
   }
 
-  get logs(): ReadonlyArray<string> | null {
-    const places = this.#logs
+  get log(): ReadonlyArray<LogStep> | null {
+    const places = this.#log
     if (places === null) {
       return null
     }
     const { buffer, byteLength, byteOffset } = this.#info
     const bytes = Buffer.from(buffer, byteOffset, byteLength)
-    const lines: Array<string> = []
+    const steps: Array<LogStep> = []
     for (let i = 0; i < places.length; i += 2) {
-      const [from, to] = [places[i] ?? 0, places[i + 1] ?? 0]
-      if (isRead(bytes, from, to)) {
-        lines.push(bytes.toString("utf8", from, to))
+      const step = stepAt(bytes, places[i] ?? 0, places[i + 1] ?? 0)
+      if (step !== undefined) {
+        steps.push(step)
       }
     }
-    return lines
+    return steps
   }
 }
 
-const startsAt = (bytes: Uint8Array, at: number, codes: Uint8Array): boolean => {
-  for (let i = 0; i < codes.length; i++) {
-    if (bytes[at + i] !== codes[i]) {
+const codesOf = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+
+const codes = {
+  program: codesOf(PROGRAM),
+  payloads: [codesOf(DATA), codesOf(RAY_LOG)],
+  invoked: codesOf(INVOKED),
+  ended: ENDED.map(codesOf)
+}
+const SPACE = 32
+
+/** True when the letters stand here, before the end of the line. */
+const startsAt = (bytes: Uint8Array, at: number, end: number, letters: Uint8Array): boolean => {
+  if (at + letters.length > end) {
+    return false
+  }
+  for (let i = 0; i < letters.length; i++) {
+    if (bytes[at + i] !== letters[i]) {
       return false
     }
   }
   return true
 }
 
-const PROGRAM = Buffer.from("Program ")
-const LOG = Buffer.from("log: ")
-const RAY_LOG = Buffer.from("ray_log: ")
-const UNITS = Buffer.from(" units")
-
-/** False for lines of a log that no decoder reads: what programs say in words, and the units that they used. */
-const isRead = (bytes: Uint8Array, from: number, to: number): boolean => {
-  const name = from + PROGRAM.length
-  return (
-    startsAt(bytes, from, PROGRAM) &&
-    (!startsAt(bytes, name, LOG) || startsAt(bytes, name + LOG.length, RAY_LOG)) &&
-    !startsAt(bytes, to - UNITS.length, UNITS)
-  )
+/** The step of the line that lies here, as `stepsIn` reads it from text; undefined for other lines. */
+const stepAt = (bytes: Buffer, from: number, to: number): LogStep | undefined => {
+  if (!startsAt(bytes, from, to, codes.program)) {
+    return undefined
+  }
+  const at = from + codes.program.length
+  for (const payload of codes.payloads) {
+    if (startsAt(bytes, at, to, payload)) {
+      return Buffer.from(bytes.toString("latin1", at + payload.length, to), "base64")
+    }
+  }
+  let end = at
+  while (end < to && bytes[end] !== SPACE) {
+    end += 1
+  }
+  if (end - at < SHORTEST_ADDRESS || end - at > LONGEST_ADDRESS) {
+    return undefined
+  }
+  if (startsAt(bytes, end + 1, to, codes.invoked)) {
+    return texts.ofText(bytes, at, end)
+  }
+  return codes.ended.some((word) => startsAt(bytes, end + 1, to, word)) ? null : undefined
 }
 
 const malformed = (detail: string): Result.Result<never, MalformedTransaction> =>
@@ -515,8 +637,8 @@ export const readWireTransaction = (
   if (instructions === null) {
     return malformed("instructions")
   }
-  const before = readBalances(parts.balancesBefore, keys)
-  const after = readBalances(parts.balancesAfter, keys)
+  const before = readBalances(parts.balancesBefore, keys, null)
+  const after = before === null ? null : readBalances(parts.balancesAfter, keys, before)
   if (before === null || after === null) {
     return malformed("token balances")
   }

@@ -25,7 +25,7 @@ export const bytesField = (field: number): number => field * 8 + BYTES
 /** A varint has seven bits in each of its bytes. Ten bytes hold 64 bits. */
 const MOST_BYTES = 10
 /** Seven bytes hold 49 bits, which a double holds exactly. */
-const EXACT_BYTES = 7
+export const EXACT_BYTES = 7
 
 /** A place in the bytes of a message. */
 export class WireReader {

@@ -39,7 +39,15 @@ const plan: Plan = {
     }
   ],
   holdings: swapHoldings(),
-  logs: ["Program log: hello"]
+  logs: [
+    `Program ${raydiumClmm.programId} invoke [1]`,
+    "Program log: hello",
+    "Program data: AQID",
+    `Program ${raydiumClmm.programId} consumed 5 of 9 compute units`,
+    "Program log: ray_log: BAUG",
+    `Program ${raydiumClmm.programId} failed: invoke [1]`,
+    "Program data"
+  ]
 }
 
 /** The transaction without what only one encoding has: the bytes of instructions that the node parses itself. */
@@ -89,6 +97,60 @@ describe("reading a transaction", () => {
     assert.strictEqual(Result.isFailure(failed) ? failed.failure.detail : null, "instructions")
   })
 
+  it("gives the same from bytes when balances change owner, order or number from one transaction to the next", () => {
+    const json = encoded(plan)
+    const { postTokenBalances: after, preTokenBalances: before } = (json as unknown as JsonTransaction).meta
+    const [first, ...others] = before ?? []
+    const [firstAfter, ...othersAfter] = after ?? []
+    const owner = named("another owner")
+    const longer = { uiTokenAmount: { decimals: 6, amount: `1${first?.uiTokenAmount.amount}` } }
+    const lists = [
+      [before, after],
+      // The program now stands where the owner stood: a message below 128 bytes has a shorter length.
+      [
+        [{ ...first, ...longer, owner: undefined, programId: owner }, ...others],
+        [{ ...firstAfter, owner }, ...othersAfter]
+      ],
+      [before, after?.toReversed()],
+      [[{ ...first, owner: undefined }, ...others], after],
+      [before, [{ ...firstAfter, owner }, ...othersAfter]],
+      [others, after],
+      [[], after],
+      [before, []],
+      [before, after]
+    ] as const
+    for (const [preTokenBalances, postTokenBalances] of lists) {
+      const changed = spoiled(json, ["meta"], { ...json.meta, preTokenBalances, postTokenBalances })
+      const { blockTime, slot, transactionIndex: indexInBlock } = json
+      const bytes = readWireTransaction(infoOf(changed as JsonTransaction), { slot, blockTime, indexInBlock })
+      assert.deepStrictEqual(
+        Array.from(Result.getOrThrow(bytes).tokenAccounts),
+        Array.from(Result.getOrThrow(readTransaction(changed)).tokenAccounts)
+      )
+    }
+  })
+
+  it("keeps lamports apart that are one double", () => {
+    const json = encoded(plan)
+    const count = json.meta.preBalances.length
+    const balances = (first: bigint) => [String(first), ...Array.from({ length: count - 1 }, () => "7")]
+    const most = 2n ** 64n - 1n
+    for (const [before, after] of [
+      [2n ** 60n, 2n ** 60n + 1n],
+      [most, most - 1n],
+      [2n ** 49n - 1n, 2n ** 49n],
+      [7n, 0n],
+      [0n, 7n]
+    ] as const) {
+      const meta = { ...json.meta, preBalances: balances(before), postBalances: balances(after) }
+      const changed = spoiled(json, ["meta"], meta) as JsonTransaction
+      const read = readWireTransaction(infoOf(changed), { slot: 1, blockTime: null, indexInBlock: 0 })
+      const { lamportsAfter, lamportsBefore } = Result.getOrThrow(read)
+      assert.deepStrictEqual(lamportsBefore.slice(0, 2), [before, 7n])
+      assert.deepStrictEqual(lamportsAfter.slice(0, 2), [after, 7n])
+    }
+  })
+
   it("finds accounts of lookup tables after the static ones, writable before readonly", () => {
     const whole = transactionOf(plan)
     const loaded = transactionOf({ ...plan, loaded: 9 })
@@ -96,7 +158,7 @@ describe("reading a transaction", () => {
     assert.isUndefined(encoded({ ...plan, loaded: 9 }).transaction.message.accountKeys[whole.keys.length - 1])
   })
 
-  it("keeps slot, time, position in the block, fee, signers, logs and lamports", () => {
+  it("keeps slot, time, position in the block, fee, signers, log and lamports", () => {
     const lamports = new Map([[TRADER, [2_000_000, 1_994_000]]] as const)
     const transaction = transactionOf({ ...plan, lamports, fee: 6000 })
     assert.strictEqual(transaction.slot, 400_000_000)
@@ -104,7 +166,8 @@ describe("reading a transaction", () => {
     assert.strictEqual(transaction.indexInBlock, 17)
     assert.strictEqual(transaction.feeLamports, 6000n)
     assert.strictEqual(transaction.signers, 2)
-    assert.deepStrictEqual(transaction.logs, ["Program log: hello"])
+    const events = [Buffer.from([1, 2, 3]), Buffer.from([4, 5, 6])]
+    assert.deepStrictEqual(transaction.log, [raydiumClmm.programId, ...events, null])
     assert.deepStrictEqual([transaction.lamportsBefore[0], transaction.lamportsAfter[0]], [2_000_000n, 1_994_000n])
   })
 

@@ -93,14 +93,10 @@ export const infoOf = (json: JsonTransaction): Uint8Array => {
   return readUpdate(subscribeMethod.responseSerialize(update)).transaction?.info ?? new Uint8Array(0)
 }
 
-/** A line of a log that decoders read. */
-const isRead = (line: string) =>
-  line.startsWith("Program ") && !/^Program log: (?!ray_log: )/u.test(line) && !line.endsWith(" units")
-
 /** The transaction with plain objects, and with the data of instructions as bytes, from whichever source it was read. */
-export const plainOf = ({ instructions, logs, tokenAccounts, ...rest }: Transaction) => ({
+export const plainOf = ({ instructions, log, tokenAccounts, ...rest }: Transaction) => ({
   ...rest,
-  logs: logs?.filter(isRead) ?? null,
+  log,
   tokenAccounts: Array.from(tokenAccounts),
   instructions: instructions.map((instruction) => ({
     program: instruction.program,
