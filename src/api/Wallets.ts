@@ -186,6 +186,14 @@ export class WalletBalancesAnswer extends Schema.Opaque<WalletBalancesAnswer>()(
       Schema.Struct({
         ...metaOf("public-wallet-balances-v1"),
         slot: field(Schema.Int, "The lowest slot of the node's answers. Nothing in the answer is older."),
+        slots: field(
+          Schema.Struct({
+            sol: field(Schema.Int, "Slot of the SOL of the wallet's own account."),
+            splToken: field(Schema.Int, "Slot of the accounts under the SPL Token program, wrapped SOL among them."),
+            token2022: field(Schema.Int, "Slot of the accounts under Token-2022.")
+          }),
+          "The slot of each of the node's answers. Where they differ, a transfer between them may be in two parts or in none."
+        ),
         ...knowledgeOf("When the accounts were read.")
       }),
       "How the answer was made, and how well it is known."
@@ -267,7 +275,7 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
       )
       .annotate(
         OpenApi.Description,
-        "Read from the node at the newest confirmed slot and kept for five seconds. A value is null when its price is unknown, and then so is the sum; `knownValueUsd` counts the rest."
+        "Read from the node at the newest confirmed slot and kept for five seconds. A value is null when its price is unknown, and then so is the sum; `knownValueUsd` counts the rest. A wallet with more token accounts than fit into 8 MiB of the node's answer, about 20,000, is refused as unavailable with that reason."
       ),
     HttpApiEndpoint.get("lots", "/api/v1/wallets/:wallet/lots", {
       params: walletParams,

@@ -8,7 +8,7 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   rpcCode: Schema.optionalKey(Schema.Finite),
   /** True when the provider does not offer such calls. Repeating the call does not help. */
   isRefused: Schema.optionalKey(Schema.Boolean),
-  /** True for a refused call whose answer would be too large. A call for fewer accounts may be answered. */
+  /** True for a call whose answer is too large for the node or for its reader. A call for fewer accounts may be answered. */
   isTooLarge: Schema.optionalKey(Schema.Boolean),
   /** Host of the node that refused. */
   node: Schema.optionalKey(Schema.String),

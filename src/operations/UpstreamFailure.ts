@@ -8,6 +8,8 @@ import { Schema } from "effect"
 export class UpstreamFailure extends Schema.TaggedError<UpstreamFailure>()("UpstreamFailure", {
   reason: Schema.Literals(["timeout", "unreachable", "rate_limited", "malformed"]),
   detail: Schema.String,
+  /** True for a body that is longer than its reader allows. */
+  isTooLarge: Schema.optionalKey(Schema.Boolean),
   /** The reply's `Retry-After` in milliseconds, capped. */
   retryAfterMs: Schema.optionalKey(Schema.Finite)
 }) {}

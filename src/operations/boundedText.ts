@@ -1,7 +1,11 @@
 import { Effect, Result, Schema, Stream } from "effect"
 
 /** A body that is too long or not UTF-8. `detail` says which. */
-export class UnusableText extends Schema.TaggedError<UnusableText>()("UnusableText", { detail: Schema.String }) {}
+export class UnusableText extends Schema.TaggedError<UnusableText>()("UnusableText", {
+  detail: Schema.String,
+  /** True for a body that is longer than its reader allows. */
+  isTooLarge: Schema.optionalKey(Schema.Boolean)
+}) {}
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
@@ -30,7 +34,7 @@ export const boundedText = <E, R>(
       chunks.push(chunk)
       size += chunk.length
       return size > maxBytes
-        ? Effect.fail(new UnusableText({ detail: `an answer of more than ${maxBytes} bytes` }))
+        ? Effect.fail(new UnusableText({ detail: `an answer of more than ${maxBytes} bytes`, isTooLarge: true }))
         : Effect.void
     })
     return Effect.flatMap(read, () => Effect.fromResult(joined(chunks, size)))

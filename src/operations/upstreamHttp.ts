@@ -64,7 +64,8 @@ const exchangeOver =
       Effect.catchTags({
         HttpClientError: ({ reason }) =>
           Effect.fail(new UpstreamFailure({ reason: "unreachable", detail: reason._tag })),
-        UnusableText: ({ detail }) => Effect.fail(new UpstreamFailure({ reason: "malformed", detail }))
+        UnusableText: ({ detail, isTooLarge }) =>
+          Effect.fail(new UpstreamFailure({ reason: "malformed", detail, ...(isTooLarge === true && { isTooLarge }) }))
       }),
       Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
       Effect.provideService(HttpClient.TracerDisabledWhen, () => true)

@@ -210,7 +210,11 @@ const make = Effect.gen(function* () {
   const unitsOf = yield* makeUnits
 
   const balancesOfWallet = Effect.fn("WalletReader.balancesOf")(function* (wallet: Address, limit: number) {
-    const held = yield* Effect.mapError(unitsOf(wallet), (cause) => new WalletsUnavailable({ cause }))
+    const held = yield* Effect.mapError(
+      unitsOf(wallet),
+      (cause) =>
+        new WalletsUnavailable({ cause, isTooLarge: cause._tag === "ChainUnavailable" && cause.isTooLarge === true })
+    )
     const nowMs = yield* Clock.currentTimeMillis
     const markOf = marksAt(prices.at(nowMs), tape, nowMs)
     return balancesOf(wallet, held, { markOf, decimalsOf: (mint) => tape.decimalsOf(mint) }, limit)

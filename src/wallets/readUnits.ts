@@ -14,6 +14,8 @@ const DEADLINE = Duration.millis(1500)
 const MOST_KEPT = 100
 const KEPT_FOR = Duration.seconds(5)
 const CONCURRENT_WALLETS = 4
+/** The most bytes of an answer: about 20,000 token accounts under one program. It is parsed in one step. */
+const MOST_BYTES = 8 * 1024 * 1024
 
 class DeadlinePassed extends Schema.TaggedError<DeadlinePassed>()("DeadlinePassed", {}) {}
 
@@ -22,7 +24,7 @@ export const makeUnits = Effect.gen(function* () {
   const node = yield* TokenAccounts
 
   const ofProgram = Effect.fnUntraced(function* (owner: Address, program: Address) {
-    const { accounts, slot } = yield* node.ofOwner({ owner, program, length: BALANCE_LENGTH })
+    const { accounts, slot } = yield* node.ofOwner({ owner, program, length: BALANCE_LENGTH, maxBytes: MOST_BYTES })
     const units = unitsByMint(owner, accounts)
     return units === null
       ? yield* new ChainUnavailable({ reason: "invalid", detail: "token accounts of another owner" })
@@ -37,7 +39,7 @@ export const makeUnits = Effect.gen(function* () {
     return {
       lamports: own.lamports,
       units: new Map<Mint, bigint>(programs.flatMap(({ units }) => Array.from(units))),
-      slot: Math.min(own.slot, ...programs.map(({ slot }) => slot)),
+      slots: { sol: own.slot, splToken: programs[0]?.slot ?? own.slot, token2022: programs[1]?.slot ?? own.slot },
       atMs: yield* Clock.currentTimeMillis
     }
   })

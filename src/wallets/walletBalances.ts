@@ -12,15 +12,23 @@ export interface HeldUnits {
   readonly lamports: bigint
   /** Units by mint over all token accounts. */
   readonly units: ReadonlyMap<Mint, bigint>
-  /** The lowest slot of the reads. */
-  readonly slot: number
+  readonly slots: BalanceSlots
   readonly atMs: number
+}
+
+/** The slots of the reads: of SOL, and of the accounts of both token programs. */
+export interface BalanceSlots {
+  readonly sol: number
+  readonly splToken: number
+  readonly token2022: number
 }
 
 /** Balances, and how well their values are known. The balances themselves are whole. */
 export interface BalancesFound {
   readonly data: WalletBalances
+  /** The lowest of the slots. */
   readonly slot: number
+  readonly slots: BalanceSlots
   readonly observedAtMs: number
   readonly status: Status
   readonly coverage: Coverage
@@ -60,7 +68,7 @@ const byValue = (
 /** The balances of a wallet, with the `limit` most valuable tokens. */
 export const balancesOf = (
   wallet: Address,
-  { atMs, lamports, slot, units }: HeldUnits,
+  { atMs, lamports, slots, units }: HeldUnits,
   { decimalsOf, markOf }: BalanceMarks,
   limit: number
 ): BalancesFound => {
@@ -93,7 +101,8 @@ export const balancesOf = (
         knownValueUsd: usdText(all.reduce<bigint>((sum, nanos) => sum + (nanos ?? 0n), 0n))
       }
     },
-    slot,
+    slot: Math.min(slots.sol, slots.splToken, slots.token2022),
+    slots,
     observedAtMs: atMs,
     status: unvalued > 0 ? "partial" : "known",
     coverage: unvalued === 0 ? COMPLETE : incomplete(held.length > MOST_MARKED ? "limit_clipped" : "mark_unknown")

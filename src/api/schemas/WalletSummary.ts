@@ -172,7 +172,9 @@ export class WalletRows extends Schema.Opaque<WalletRows>()(
 
 /** The wallet index cannot be read at all. */
 export class WalletsUnavailable extends Schema.TaggedError<WalletsUnavailable>()("WalletsUnavailable", {
-  cause: Schema.Defect()
+  cause: Schema.Defect(),
+  /** True for a wallet with more token accounts than are read. Trying again does not help. */
+  isTooLarge: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message(): string {
     return "what is held of wallets cannot be read"

@@ -22,6 +22,8 @@ export interface OwnedRequest {
   readonly program: Address
   /** How many bytes of each account to read. */
   readonly length: number
+  /** The most bytes of the answer. A longer one fails with `isTooLarge`. */
+  readonly maxBytes?: number
 }
 
 /** Token accounts by their owner, read from a node. Each call has a deadline and a bounded number of retries. */

@@ -34,9 +34,12 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
   const call = yield* makeRpcCall(settings, failingOver(new NodeChoice(settings.nodes)))
   const commitment = blockCommitment(settings.commitment)
 
-  const ofOwner = Effect.fn("TokenAccounts.ofOwner")(function* ({ length, owner, program }: OwnedRequest) {
+  const ofOwner = Effect.fn("TokenAccounts.ofOwner")(function* ({ length, maxBytes, owner, program }: OwnedRequest) {
     const config = { commitment, encoding: "base64", dataSlice: { offset: 0, length } }
-    const { context, value } = yield* Effect.flatMap(call(METHOD, [owner, { programId: program }, config]), decode)
+    const { context, value } = yield* Effect.flatMap(
+      call(METHOD, [owner, { programId: program }, config], undefined, maxBytes),
+      decode
+    )
     const accounts = value.map(({ account }) => new Uint8Array(Buffer.from(account.data[0], "base64")))
     const isWhole = accounts.every((data) => data.length === length)
     return isWhole && new Set(value.map(({ pubkey }) => pubkey)).size === value.length

@@ -19,7 +19,9 @@ import type { RpcNode, RpcSettings } from "./rpcSettings.ts"
 export type RpcCall = (
   method: string,
   params: ReadonlyArray<unknown>,
-  timeout?: Duration.Duration
+  timeout?: Duration.Duration,
+  /** The most bytes of the answer; 256 MiB by default. A longer answer fails as `isTooLarge`. */
+  maxBytes?: number
 ) => Effect.Effect<unknown, ChainUnavailable>
 
 const Response = Schema.Struct({
@@ -48,10 +50,11 @@ export const decodeAnswer = <A>(method: string, schema: Schema.ConstraintCodec<A
 /** Turns the failure of an HTTP request into the failure of its call. */
 export const failedCall =
   (method: string) =>
-  ({ detail, reason, retryAfterMs }: UpstreamFailure): ChainUnavailable =>
+  ({ detail, isTooLarge, reason, retryAfterMs }: UpstreamFailure): ChainUnavailable =>
     new ChainUnavailable({
       reason: reason === "malformed" ? "invalid" : reason,
       detail: `${method}: ${detail}`,
+      ...(isTooLarge === true && { isTooLarge }),
       ...(retryAfterMs !== undefined && { retryAfterMs })
     })
 
@@ -132,9 +135,9 @@ export const makeRpcCall = Effect.fnUntraced(function* (settings: CallSettings, 
   const permits = yield* Semaphore.make(settings.concurrency)
   const { hasOthers = false, onFailure = () => undefined } = target
 
-  const call: RpcCall = (method, params, timeout = settings.timeout) => {
+  const call: RpcCall = (method, params, timeout = settings.timeout, maxBytes = MAX_BODY) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
-    const rules = { maxBytes: MAX_BODY, ...(method === SEARCH_METHOD && { statuses: EXPLAINED_STATUSES }) }
+    const rules = { maxBytes, ...(method === SEARCH_METHOD && { statuses: EXPLAINED_STATUSES }) }
     const attempt = (node: RpcNode, times: number) => {
       const post = HttpClientRequest.post(Redacted.value(node.rpcUrl))
       const patience = Duration.times(FIRST_DEADLINE, 2 ** times)

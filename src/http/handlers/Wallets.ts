@@ -23,6 +23,7 @@ import {
   type WalletTradesQuery,
   type WalletTransfersQuery
 } from "../../api/Wallets.ts"
+import type { WalletsUnavailable } from "../../api/schemas/WalletSummary.ts"
 import type { WalletLot } from "../../api/schemas/WalletLots.ts"
 import type { WalletTrade, WalletTransfer } from "../../api/schemas/WalletTrades.ts"
 import type { Address } from "../../domain/Address.ts"
@@ -30,7 +31,7 @@ import { fractionOf } from "../../domain/rational.ts"
 import { WalletReader } from "../../wallets/WalletReader.ts"
 import { shareOfBatch } from "../../wallets/walletShare.ts"
 import { rawHeader } from "../middleware/rawHeader.ts"
-import { storeUnavailable } from "../problems.ts"
+import { storeUnavailable, unavailable as dataUnavailable } from "../problems.ts"
 import { csvResponse, csvText, digitsOf, prefersCsv, unpaged } from "./csv.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, sealedBy, startOf } from "./paging.ts"
@@ -38,6 +39,14 @@ import { keyOfPlace, offsetOfKey, positionPlaceOfKey, walletPlaceOfKey } from ".
 import { enterBatch } from "./walletBatch.ts"
 
 const unavailable = storeUnavailable("Wallets cannot be read", "Wallets are unavailable: try again.")
+
+const tooLarge = dataUnavailable(
+  "The wallet has more token accounts than are read: about 20,000 for each token program."
+)
+
+/** A wallet that is too large is no failure of the service, and is not logged as one. */
+const balancesUnavailable = (failure: WalletsUnavailable) =>
+  failure.isTooLarge === true ? Effect.fail(tooLarge) : unavailable(failure)
 
 interface OfWallet {
   readonly params: { readonly wallet: Address }
@@ -234,7 +243,7 @@ export const layer = HttpApiBuilder.group(
     const balances = Effect.fnUntraced(function* ({ params: { wallet }, query }: BalancesRequest) {
       yield* enterBatch(batch)
       const read = reader.balancesOf(wallet, query.limit ?? defaultBalances)
-      const { data, ...knowledge } = yield* Effect.catch(read, unavailable)
+      const { data, ...knowledge } = yield* Effect.catch(read, balancesUnavailable)
       const meta = { methodVersion: "public-wallet-balances-v1", chain: "solana", ...knowledge } as const
       return WalletBalancesAnswer.make({ data, meta: yield* metaWith(meta) })
     }, Effect.scoped)

@@ -6,6 +6,7 @@ import { TOKEN_PROGRAMS, TokenAccounts } from "../../../src/chain/rpc/TokenAccou
 import { type Address, type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import { fromBase58 } from "../../../src/domain/base58.ts"
 import { call, keyOf, running } from "../../support/http.ts"
+import { walletOf } from "../../market/tape/tape.ts"
 import { readerOver } from "../../wallets/readers.ts"
 import { MINT, MINT_2, OTHER, tradeOf, WALLET } from "../../wallets/trades.ts"
 
@@ -17,27 +18,31 @@ const account = (owner: Address, mint: Mint, units: bigint): Uint8Array => {
   return data
 }
 
+const HUGE = walletOf(99)
+
 const asked = { count: 0 }
 
 /** A node whose wallet `OTHER` cannot be read, and that gives `WALLET` the accounts of the test. */
 const node = Layer.succeed(TokenAccounts, {
-  ofOwner: ({ owner, program }) => {
+  ofOwner: ({ maxBytes, owner, program }) => {
     asked.count++
     const isFirst = program === TOKEN_PROGRAMS[0]
-    return owner === OTHER
-      ? Effect.fail(new ChainUnavailable({ reason: "unreachable", detail: "no" }))
-      : Effect.succeed({
-          slot: isFirst ? 12 : 11,
-          accounts: isFirst
-            ? [
-                account(owner, MINT, 3n),
-                account(owner, MINT, 4n),
-                account(owner, MINT_2, 0n),
-                account(owner, USDC, 2_000_000n),
-                account(owner, SOL, 500n)
-              ]
-            : [account(owner, MINT_2, owner === WALLET ? 0n : 9n)]
-        })
+    return owner === HUGE
+      ? Effect.fail(new ChainUnavailable({ reason: "invalid", detail: `more than ${maxBytes}`, isTooLarge: true }))
+      : owner === OTHER
+        ? Effect.fail(new ChainUnavailable({ reason: "unreachable", detail: "no" }))
+        : Effect.succeed({
+            slot: isFirst ? 12 : 11,
+            accounts: isFirst
+              ? [
+                  account(owner, MINT, 3n),
+                  account(owner, MINT, 4n),
+                  account(owner, MINT_2, 0n),
+                  account(owner, USDC, 2_000_000n),
+                  account(owner, SOL, 500n)
+                ]
+              : [account(owner, MINT_2, owner === WALLET ? 0n : 9n)]
+          })
   },
   lamportsOf: () => Effect.succeed({ slot: 13, lamports: 1500n })
 })
@@ -60,6 +65,14 @@ const read = (path: string) => call(`/api/v1/wallets/${path}`, { method: "GET", 
 
 describe("what a wallet holds", () => {
   layer(running({ keys, wallets: readerOver({ node, trades, marks }) }))((it) => {
+    it.effect("says that a wallet has too many accounts to be read", () =>
+      Effect.gen(function* () {
+        const answer = yield* read(`${HUGE}/balances`)
+        assert.deepStrictEqual([answer.status, answer.json("error.code")], [503, "data_unavailable"])
+        assert.include(String(answer.json("error.message")), "more token accounts than are read")
+      })
+    )
+
     it.effect("has every token over all accounts, SOL with wrapped SOL, dollars, and values", () =>
       Effect.gen(function* () {
         const answer = yield* read(`${WALLET}/balances`)
@@ -85,6 +98,7 @@ describe("what a wallet holds", () => {
         })
         assert.deepInclude(answer.json("meta"), {
           slot: 11,
+          slots: { sol: 13, splToken: 12, token2022: 11 },
           status: "known",
           coverage: { complete: true, reason: null }
         })
