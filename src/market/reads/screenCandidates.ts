@@ -121,6 +121,12 @@ class PlainTable {
     return window === null || this.#shown[window]
   }
 
+  /** True when the statistic of a token may be stated: its window was seen, or the token was launched in the window. */
+  mayState(statistic: ScreenStatistic, mint: Mint): boolean {
+    const { window } = partsOf(statistic)
+    return window === null || this.#shown[window] || isYoungIn(this.#tape, mint, window)
+  }
+
   /** Fills the columns of the statistics that a scan shows. */
   add(statistics: ReadonlyArray<ScreenStatistic>): void {
     for (const window of ["5m", "1h", "6h", "24h"] as const) {
@@ -200,7 +206,10 @@ const judge = (table: PlainTable, place: number, { isWanted, ranges }: PlainSele
   return isKnown ? true : null
 }
 
-/** The first `most` candidates of a screen. */
+/**
+ * The first `most` candidates of a screen. Tokens whose sort value cannot be stated come after all others, so that they take
+ * no place of a token whose value is known.
+ */
 export const candidatesOf = (
   tape: Market["Service"],
   selection: PlainSelection,
@@ -225,7 +234,8 @@ export const candidatesOf = (
     } else if (verdict) {
       const value = table.at(by, place)
       ids[size] = place
-      high[size] = Number.isNaN(value) ? Number.NEGATIVE_INFINITY : sign * value
+      high[size] = table.mayState(by, mint) && !Number.isNaN(value) ? 1 : 0
+      low[size] = Number.isNaN(value) ? Number.NEGATIVE_INFINITY : sign * value
       size++
     }
   }

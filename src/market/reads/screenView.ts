@@ -228,10 +228,11 @@ export const screenView = Effect.fnUntraced(function* (
   const readings = readCandidates(sources, found.mints, shown, nowMs)
   const rows: Array<Omit<ScreenRow, "rank">> = []
   const seen: Array<readonly [Mint, string | null]> = []
-  let [examined, unknown] = [0, found.unknown]
+  // Rows with a known sort value. Unknown ones come last, so they end no search.
+  let [examined, unknown, sorted] = [0, found.unknown, 0]
   for (const reading of readings) {
     // Past the last row an order that is known beforehand has nothing to add.
-    if (found.isInOrder && rows.length > MOST_ROWS) {
+    if (found.isInOrder && sorted > MOST_ROWS) {
       break
     }
     if (examined % AT_A_TIME === 0) {
@@ -246,6 +247,8 @@ export const screenView = Effect.fnUntraced(function* (
       unknown++
     } else if (passes) {
       rows.push(row)
+      const value = row.values[selectors.sort.statistic]
+      sorted += value === undefined || numberOf(value) === null ? 0 : 1
     }
   }
   const isCut = rows.length > MOST_ROWS || found.isCut

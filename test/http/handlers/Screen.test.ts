@@ -62,6 +62,50 @@ const order = ({ status, text }: Answer): ReadonlyArray<number> => {
 const found = (body: object, key = "a") => Effect.map(screen(body, key), order)
 const range = (statistic: string, bounds: object) => ({ statistic, ...bounds })
 
+/** More tokens than are examined. Their volume of the day is unknown, because only an hour was seen. */
+const MANY = 1200
+const [EARLY, YOUNG] = [mintOf(5000), mintOf(5001)]
+
+layer(reading({ world: { keys } }))("A screen of more tokens than are examined", (it) => {
+  it.effect("has the tokens whose sort value is known first, however small it is", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      yield* setSecond(now)
+      yield* tape.apply(block(0))
+      const launches = [EARLY, YOUNG].map((mint) => ({
+        event: "created" as const,
+        mint,
+        launchpad: "pump",
+        pool: null
+      }))
+      yield* tape.apply(block(now - 90, { launches }))
+      const old = Array.from({ length: MANY }, (_, n) =>
+        at(now - 60, { mint: mintOf(n + 1), index: n, volumeUsdNanos: 1000n * DOLLAR })
+      )
+      const young = [EARLY, YOUNG].map((mint, n) =>
+        at(now - 50, { mint, index: n, volumeUsdNanos: BigInt(n + 1) * DOLLAR })
+      )
+      yield* tape.apply(block(now, { trades: [...old, ...young], launches: [] }))
+      const answer = yield* screen({ limit: 4 }, "b")
+      assert.strictEqual(answer.status, 200, answer.text)
+      const { data, meta } = decode(answer.text)
+      assert.deepStrictEqual(
+        data.map(({ token, values }) => [
+          token.address === YOUNG ? 2 : token.address === EARLY ? 1 : 0,
+          values["volumeUsd.24h"]?.value
+        ]),
+        [
+          [2, "2"],
+          [1, "1"],
+          [0, null],
+          [0, null]
+        ]
+      )
+      assert.deepStrictEqual(meta.coverage.complete, false)
+    })
+  )
+})
+
 layer(reading({ books, world: { keys } }))("POST /api/v1/tokens/screen", (it) => {
   it.effect("is unavailable before the first block", () =>
     Effect.gen(function* () {
