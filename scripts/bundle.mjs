@@ -17,6 +17,7 @@ export const entries = {
   simulatorWorker: pathOf("../src/simulator/simulatorWorker.ts"),
   blockWorker: pathOf("../src/chain/decoding/blockWorker.ts"),
   rawBlockWorker: pathOf("../src/chain/recording/rawBlockWorker.ts"),
+  exportWorker: pathOf("../src/market/export/exportWorker.ts"),
   proofWorker: pathOf("../src/quotes/execution/proofWorker.ts"),
   executionWorker: pathOf("../src/quotes/execution/executionWorker.ts"),
   geyserWorker: pathOf("../src/chain/decoding/geyserWorker.ts")

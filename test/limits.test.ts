@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs"
 import { walletBatchPolicy } from "../src/access/WalletBatch.ts"
 import { usageDefaults, UsageQuery } from "../src/api/Account.ts"
 import { FirstBuyersQuery, MOST_BUYER_TOKENS } from "../src/api/Launches.ts"
+import { exportPrice } from "../src/api/Exports.ts"
 import { HoldersQuery } from "../src/api/Tokens.ts"
 import { QuoteQuery, StreamQuery } from "../src/api/Spot.ts"
 import { SearchQuery } from "../src/api/Search.ts"
@@ -168,9 +169,21 @@ describe("docs/limits.md", () => {
     )
   })
 
+  it("has the price of downloads", () => {
+    const mib = exportPrice.bytes / 2 ** 20
+    assert.deepStrictEqual(numbersIn(rows.get("downloads of whole days at a time")), [
+      DEFAULT_PLAN.exports,
+      1,
+      1,
+      mib,
+      exportPrice.most
+    ])
+  })
+
   it("has a test for each row with a number", () => {
     const tested = new Set([
       "active keys",
+      "downloads of whole days at a time",
       "tracked wallets",
       "live alerts",
       "firings of an alert on the trades of a wallet",

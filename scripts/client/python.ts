@@ -275,7 +275,12 @@ const methodOf = (writer: Writer, path: string, method: string, operation: Opera
   if (isStream) {
     return `${head} -> Iterator[Tuple[str, Dict[str, Any]]]:\n${doc}        return self._core.stream(${text(path)}, params=${mapping("path")}, query=${mapping("query")})\n`
   }
-  const type = answer === undefined ? "None" : inTypes(writer.typeOf(answer, `${stem}Answer`))
+  const isFile = success["application/vnd.apache.parquet"] !== undefined
+  const type = isFile
+    ? "Union[str, bytes]"
+    : answer === undefined
+      ? "None"
+      : inTypes(writer.typeOf(answer, `${stem}Answer`))
   const shape = writer.shapeOf(answer)
   const keyed = used.some((each) => each.in === "header")
   const repeats = isRepeatable({ id: operationId, method: method.toUpperCase(), isKeyed: false })

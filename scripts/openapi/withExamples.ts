@@ -115,6 +115,10 @@ export const withExamples = <D extends ExampleDocument>(
           codes.forEach((code) => used.add(code))
           media.examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
         } else {
+          if (type === "application/vnd.apache.parquet") {
+            media.example = "PAR1...PAR1"
+            continue
+          }
           const answer = type === "text/csv" ? operations[`${operationId} csv`]?.answers[status] : own?.answers[status]
           give(media, answer?.value, `${operationId} ${status} ${type}`)
         }

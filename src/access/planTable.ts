@@ -7,7 +7,7 @@ import { DEFAULT_PLAN, Plan, PlanInUse, PlanNotFound } from "../api/schemas/Plan
 export const PLAN_OF_ROW = `
   case when plans.name is not null then json_build_object(
     'name', plans.name, 'rest', rest, 'quote', quote, 'windowSeconds', window_seconds, 'streams', streams,
-    'sockets', sockets, 'trackedWallets', tracked_wallets, 'alerts', alerts
+    'sockets', sockets, 'trackedWallets', tracked_wallets, 'alerts', alerts, 'exports', exports
   ) end as plan
 `
 

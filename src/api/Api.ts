@@ -7,6 +7,7 @@ import { CalloutsGroup } from "./Callouts.ts"
 import { ClosedGroup } from "./Closed.ts"
 import { CopyingGroup } from "./Copying.ts"
 import { withAdmission } from "./document/admission.ts"
+import { ExportsGroup } from "./Exports.ts"
 import { LaunchesGroup } from "./Launches.ts"
 import { MarketGroup } from "./Market.ts"
 import { MarketRealtimeGroup } from "./MarketRealtime.ts"
@@ -60,6 +61,7 @@ const contract = HttpApi.make("fathom")
   .add(CalloutsGroup)
   .add(AlertsGroup)
   .add(CopyingGroup)
+  .add(ExportsGroup)
   .add(ClosedGroup)
   // Unknown fields are rejected, and every issue is reported at once.
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

@@ -27,6 +27,7 @@ import * as FollowHolders from "../market/reads/followHolders.ts"
 import * as LearnPools from "../market/tape/LearnPools.ts"
 import * as tokenActivity from "../market/reads/tokenActivity.ts"
 import { WatchedWallets } from "../market/tape/WatchedWallets.ts"
+import * as DayFilesDisk from "../market/export/DayFilesDisk.ts"
 import { MarketReader } from "../market/reads/MarketReader.ts"
 import { TopTraders } from "../market/reads/TopTraders.ts"
 import { TradesReader } from "../market/reads/TradesReader.ts"
@@ -166,6 +167,7 @@ const capabilities = Layer.mergeAll(
   perps,
   newPools,
   PastMarkets.layer(engine.pipe(Layer.provideMerge(PoolBook.layer))),
+  DayFilesDisk.layer.pipe(Layer.provide(Database.layer)),
   DiskReadings.layer,
   roles.poolIndexKeeper,
   roles.executions,

@@ -11,6 +11,7 @@ import * as requestLog from "../http/server/requestLog.ts"
 import { Settings } from "../http/Settings.ts"
 import * as EvmCandlesHttp from "../market/reads/EvmCandlesHttp.ts"
 import { recordSettings } from "../market/tape/recordTrades.ts"
+import { exportsMib } from "../market/export/DayFilesDisk.ts"
 import * as MarketStoresPg from "../market/history/MarketStoresPg.ts"
 import { holderLimits } from "../market/reads/followHolders.ts"
 import { searchTokens } from "../market/reads/TokenSearch.ts"
@@ -100,6 +101,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   leastCoverage,
   restorePatience,
   MarketStoresPg.settings,
+  exportsMib,
   recordSettings,
   repairSettings,
   snapshotSettings,

@@ -7,6 +7,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "marketRealtime.session": () => ({}),
   "marketStreams.trades": ({ mint }) => ({ query: { mint, durationSeconds: "1" } }),
   "marketStreams.candles": ({ mint }) => ({ query: { mint, resolution: "1m", durationSeconds: "1" } }),
+  "exports.day": () => ({ params: { dataset: "trades", file: "2026-03-02.ndjson" } }),
   "market.stats": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "pools.facts": ({ pool }) => ({ params: { address: pool } }),
   "pools.trades": ({ pool }) => ({ params: { address: pool }, query: { limit: "5" } }),
@@ -40,9 +41,21 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "trades.liquidityEvents": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
 }
 
+const ofDay = (day: string, headers: Readonly<Record<string, string>> = {}): Way => ({
+  world: "bare",
+  key: "x",
+  request: { params: { dataset: "trades", file: `${day}.ndjson` }, headers }
+})
+
 /** Answers that only some of them have. */
 export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
   "marketStreams.candles": { 404: inSimulation({ query: { mint: nowhere, resolution: "1m" } }) },
+  "exports.day": {
+    200: ofDay("2026-03-02"),
+    404: ofDay("2026-03-04"),
+    409: ofDay("2026-03-03"),
+    416: ofDay("2026-03-02", { range: "bytes=100000-" })
+  },
   "market.stats": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "pools.facts": { 404: inSimulation({ params: { address: nowhere } }) },
   "pools.trades": { 404: inSimulation({ params: { address: nowhere } }) },

@@ -1,7 +1,10 @@
 /** The services that the walk asks. Each gives the address to ask. */
 import { ConfigProvider, Context, Effect, FileSystem, Layer, Redacted, Schedule, Schema } from "effect"
 import { NodeServices } from "@effect/platform-node"
-import { DEFAULT_PLAN } from "../../src/api/schemas/Plan.ts"
+import { rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DEFAULT_PLAN, Plan } from "../../src/api/schemas/Plan.ts"
 import * as App from "../../src/app/App.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
@@ -10,6 +13,7 @@ import { AccountStoreUnavailable } from "../../src/api/schemas/Account.ts"
 import { ApiScope } from "../../src/api/schemas/ApiKey.ts"
 import { budgets, LimiterUnavailable } from "../../src/api/schemas/Budget.ts"
 import { MAX_TRACKED_WALLETS } from "../../src/api/schemas/Tracker.ts"
+import { DayFiles, NoDayFile } from "../../src/market/export/DayFiles.ts"
 import { Tape } from "../../src/market/tape/Tape.ts"
 import { Listening } from "../../src/http/server/NodeServer.ts"
 import { TrackerStore } from "../../src/wallets/tracker/TrackerStore.ts"
@@ -42,6 +46,7 @@ const keys = [
   keyOf("q", { scopes }),
   keyOf("w", { scopes, accountId: "walker" }),
   keyOf("f", { scopes, accountId: "full" }),
+  keyOf("x", { scopes, plan: Plan.make({ ...DEFAULT_PLAN, name: "exporting", exports: 1 }) }),
   // The keys of an account that has all it may have, beside one that has expired and one that is disabled.
   ...["g", "h"].map((letter) => keyOf(letter, { accountId: "crowded" })),
   ...Array.from({ length: 8 }, (_, i) => keyOf(String(i), { accountId: "crowded" })),
@@ -90,11 +95,36 @@ const track = Layer.effectDiscard(
   })
 )
 
+const FILE = join(tmpdir(), `fathom-walk-${process.pid}.ndjson`)
+const rows = `${JSON.stringify({ slot: 300000000, index: 0, mint: mintOf(1), side: "buy", amount: "1000000" })}\n`
+
+/** One day has a file, the next one is not whole, and nothing is known of any other. */
+const days = Layer.merge(
+  Layer.succeed(DayFiles, {
+    find: ({ day }) =>
+      day === "2026-03-02"
+        ? Effect.succeed({ path: FILE, bytes: rows.length, tag: "t".repeat(43), gaps: 0 })
+        : Effect.fail(
+            new NoDayFile({
+              reason: day === "2026-03-03" ? "unfinished" : "unknown",
+              detail: `${day} is not whole yet.`
+            })
+          )
+  }),
+  Layer.effectDiscard(
+    Effect.acquireRelease(
+      Effect.sync(() => writeFileSync(FILE, rows)),
+      () => Effect.sync(() => rmSync(FILE))
+    )
+  )
+)
+
 /** Nothing behind the edge, a chain that is not followed, a key that has spent its budgets, and an account that is full. */
 export const bare = Layer.mergeAll(asked, spend, track).pipe(
   Layer.provideMerge(
     running({ keys, accounts, settings, feed: feed(() => ({ slot: 0, heardAtMs: null, state: "loading" })) })
   ),
+  Layer.provide(days),
   Layer.orDie
 )
 

@@ -65,7 +65,7 @@ const make = Effect.fnUntraced(function* ({ environment = "live", keys = [] }: M
     add(key, startMs)
   }
 
-  const plans = new Map([[DEFAULT_PLAN.name, DEFAULT_PLAN]])
+  const plans = new Map([DEFAULT_PLAN, ...keys.flatMap(({ plan }) => plan ?? [])].map((plan) => [plan.name, plan]))
   const entries: Array<KeyAuditEntry & { readonly accountId: string }> = []
   const scope = yield* Effect.scope
 

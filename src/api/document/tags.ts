@@ -22,6 +22,7 @@ const titles: Readonly<Record<string, string>> = {
   callouts: "Callouts",
   copying: "Copy trading",
   perps: "Perpetual futures",
+  exports: "Exports of whole days",
   accountFunding: "Account funding",
   accountKeys: "Keys of the account",
   sessions: "Sessions of the app",

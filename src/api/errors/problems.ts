@@ -91,6 +91,9 @@ export class MethodNotAllowed extends problem<MethodNotAllowed>()("MethodNotAllo
 /** 409: The pinned view has changed or expired: start at page one. */
 export class CursorExpired extends problem<CursorExpired>()("CursorExpired", "cursor_expired") {}
 
+/** 409: Blocks of the day are still to come, or were never read. The message says which. */
+export class DayNotWhole extends problem<DayNotWhole>()("DayNotWhole", "day_not_whole") {}
+
 /** 409: The account has reached a limit. */
 export class LimitReached extends problem<LimitReached>()("LimitReached", "limit_reached") {}
 
@@ -110,6 +113,12 @@ export class UriTooLong extends problem<UriTooLong>()("UriTooLong", "uri_too_lon
 export class UnsupportedMediaType extends problem<UnsupportedMediaType>()(
   "UnsupportedMediaType",
   "unsupported_media_type"
+) {}
+
+/** 416: The file has no byte of the requested range. */
+export class RangeNotSatisfiable extends problem<RangeNotSatisfiable>()(
+  "RangeNotSatisfiable",
+  "range_not_satisfiable"
 ) {}
 
 /** 422: The idempotency key belongs to a different request. */

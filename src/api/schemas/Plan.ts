@@ -17,7 +17,8 @@ export class Plan extends Schema.Opaque<Plan>()(
     streams: field(count(0, 10_000), "Quote streams that a key may have open at a time."),
     sockets: field(count(1, 10_000), "Live connections of a key. One more replaces the oldest."),
     trackedWallets: field(count(0, 100_000), "Most wallets that an account can track with the key."),
-    alerts: field(count(0, 100_000), "Most alerts, not counting final ones, that an account can have with the key.")
+    alerts: field(count(0, 100_000), "Most alerts, not counting final ones, that an account can have with the key."),
+    exports: field(count(0, 1000), "Downloads of whole days that a key may have open at a time; 0 without downloads.")
   }).annotate({ identifier: "Plan", description: "The limits of a key, by name." })
 ) {}
 
@@ -30,7 +31,8 @@ export const DEFAULT_PLAN: Plan = Plan.make({
   streams: 5,
   sockets: 5,
   trackedWallets: 500,
-  alerts: 100
+  alerts: 100,
+  exports: 0
 })
 
 /**

@@ -36,7 +36,8 @@ const line = (plan: Plan): string =>
     `${plan.streams} streams`,
     `${plan.sockets} sockets`,
     `${plan.trackedWallets} tracked wallets`,
-    `${plan.alerts} alerts`
+    `${plan.alerts} alerts`,
+    `${plan.exports} downloads`
   ].join("  ")
 
 const name = Argument.String("name").pipe(Argument.withDescription("Name of the plan"), Argument.withSchema(PlanName))
@@ -66,7 +67,8 @@ const limits = {
   streams: limit("streams", "streams", "Quote streams of a key"),
   sockets: limit("sockets", "sockets", "Live connections of a key"),
   trackedWallets: limit("tracked-wallets", "trackedWallets", "Tracked wallets of an account"),
-  alerts: limit("alerts", "alerts", "Alerts of an account that are not final")
+  alerts: limit("alerts", "alerts", "Alerts of an account that are not final"),
+  exports: limit("exports", "exports", "Downloads of whole days that a key may have open")
 }
 
 const set = Command.make(

@@ -68,7 +68,7 @@ const READS_BY_POST = new Set([
 
 /** GET operations that are not plain reads: streams, tickets, probes, sessions of the app. */
 const OTHERS =
-  /^(?:accountKeys|closed|marketStreams|sessions|system)\.|\.stream$|^(?:marketRealtime|tracker)\.session$/u
+  /^(?:accountKeys|closed|exports|marketStreams|sessions|system)\.|\.stream$|^(?:marketRealtime|tracker)\.session$/u
 
 const isRead = (method: string, { operationId = "" }: Operation): boolean =>
   method === "get" ? !OTHERS.test(operationId) : READS_BY_POST.has(operationId)

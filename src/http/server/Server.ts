@@ -43,6 +43,7 @@ import * as Alerts from "../handlers/Alerts.ts"
 import * as Callouts from "../handlers/Callouts.ts"
 import * as Closed from "../handlers/Closed.ts"
 import * as Copying from "../handlers/Copying.ts"
+import * as Exports from "../handlers/Exports.ts"
 import * as Launches from "../handlers/Launches.ts"
 import * as Market from "../handlers/Market.ts"
 import * as MarketRealtime from "../handlers/MarketRealtime.ts"
@@ -178,6 +179,7 @@ const handlers = Layer.mergeAll(
   Callouts.layer,
   Alerts.layer,
   Copying.layer,
+  Exports.layer,
   Closed.layer
 )
 

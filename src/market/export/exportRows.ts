@@ -1,22 +1,14 @@
 /** Writes stored trades, holders or candles of a time range to a file, beside a running service. */
 import { Effect, Schema } from "effect"
-import { SqlClient, SqlSchema, type Statement } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { type Column, ExportFailed, type Format, openTableFile } from "../../storage/tableFile.ts"
 import { transaction } from "../../storage/transaction.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
-import { makeChainTable } from "../history/chainTable.ts"
 import { makeTradeNames } from "../history/tradeNames.ts"
 import { roleNumber, ROW_COLUMNS } from "../history/tradeRows.ts"
 import { makeTradeTable } from "../history/tradeTable.ts"
+import { type BarWidth, barWidths, type Dataset, gapsWithin, readStoredRange } from "./storedRange.ts"
 import { barColumns, type ExportedBar, holderColumns, tradeColumns, walletColumns } from "./columns.ts"
-
-/** Widths of stored candles in seconds. Minutes are kept for `MINUTE_BARS_KEPT`. */
-const barWidths = { "1m": 60, "1h": 3600, "1d": 86_400 } as const
-type BarWidth = keyof typeof barWidths
-
-/** What can be exported. */
-export const datasets = ["trades", "wallets", "holders", "bars"] as const
-export type Dataset = (typeof datasets)[number]
 
 export interface ExportRequest {
   /**
@@ -50,8 +42,6 @@ export interface ExportSummary {
 /** Rows per fetch. */
 const FETCHED = 5000
 const DAY_MS = 86_400_000
-
-const Chain = Schema.Struct({ id: Schema.Number, genesis: Schema.String })
 
 const numeric = Schema.BigIntFromString
 const price = Schema.NullOr(Schema.Number)
@@ -101,16 +91,7 @@ const within = (chain: number, [fromMs, toMs]: readonly [number, number]): strin
  */
 export const exportRows = Effect.fn("market.exportRows")(function* (request: ExportRequest) {
   const sql = yield* SqlClient.SqlClient
-  const chains = makeChainTable(sql)
   const table = makeTradeTable(sql, makeTradeNames(sql))
-  const findChain = SqlSchema.findAll({
-    Request: Schema.NullOr(Schema.String),
-    Result: Chain,
-    execute: (genesis) => sql`
-      select id, genesis from chains where ${genesis === null ? sql`true` : sql`genesis = ${genesis}`}
-      order by written_at desc limit 1
-    `
-  })
 
   /**
    * Reads a query page by page and returns the number of rows. Each form of rows has a cursor of its own name, because
@@ -187,33 +168,28 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
 
   const copy = Effect.gen(function* () {
     yield* sql`set transaction isolation level repeatable read, read only`
-    const [chain] = yield* findChain(request.genesis)
-    const stored = chain === undefined ? null : yield* chains.read(chain.id)
-    if (chain === undefined || stored === null) {
+    const stored = yield* readStoredRange(sql, request)
+    if (stored === null) {
       return yield* new ExportFailed({ detail: "no trades of this chain are stored in PostgreSQL" })
     }
-    const { closed, progress } = stored
-    const lastMs = request.dataset === "bars" ? closedOf(closed, request) : progress.timeMs + 1
-    // Of the second before `readFrom` only some blocks may be stored.
-    const [wholeMs, endMs] = [progress.readFrom * 1000, lastMs]
+    // Of the second before `wholeMs` only some blocks may be stored.
+    const { chain, endMs, wholeMs } = stored
     const grainMs = request.dataset === "bars" ? 1000 * barWidths[request.width] : 1000
     const firstMs = Math.floor((wholeMs - 1000) / grainMs) * grainMs
     const fromMs = Math.max(request.fromMs ?? firstMs, firstMs)
     const toMs = Math.max(fromMs, Math.min(request.toMs ?? endMs, endMs))
-    const gaps = progress.gaps
-      .filter(({ fromSecond, toSecond }) => fromSecond * 1000 < toMs && toSecond * 1000 >= fromMs)
-      .map(({ fromSlot, toSlot }) => ({ fromSlot, toSlot }))
+    const gaps = gapsWithin(stored.gaps, fromMs, toMs).map(({ fromSlot, toSlot }) => ({ fromSlot, toSlot }))
     const isAll = (request.fromMs ?? wholeMs) >= wholeMs && (request.toMs ?? endMs) <= endMs
     const range = [fromMs, toMs] as const
     const { count, finish } =
       request.dataset === "bars"
-        ? yield* bars(chain.id, range, request.width)
+        ? yield* bars(chain, range, request.width)
         : request.dataset === "holders"
-          ? yield* holders(chain.id, range)
-          : yield* trades(chain.id, range, request.dataset)
+          ? yield* holders(chain, range)
+          : yield* trades(chain, range, request.dataset)
     const summary: ExportSummary = {
       rows: count,
-      genesis: chain.genesis,
+      genesis: stored.genesis,
       fromMs,
       toMs,
       gaps,
@@ -224,8 +200,3 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
   })
   return yield* Effect.scoped(transaction(sql, copy))
 })
-
-const closedOf = (
-  closed: { readonly minutes: number; readonly hours: number; readonly days: number },
-  { width }: ExportRequest
-): number => 1000 * { "1m": closed.minutes, "1h": closed.hours, "1d": closed.days }[width]

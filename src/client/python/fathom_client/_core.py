@@ -238,8 +238,9 @@ class Core:
             time.sleep(wait)
         if response.status == 204 or text == b"":
             return None
-        if not (response.getheader("content-type") or "").startswith("application/json"):
-            return text.decode()
+        kind = response.getheader("content-type") or ""
+        if not kind.startswith("application/json"):
+            return text.decode() if kind.startswith("text/") or kind == "application/x-ndjson" else text
         try:
             answer = json.loads(text)
         except ValueError as cause:

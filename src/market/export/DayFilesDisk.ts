@@ -1,0 +1,251 @@
+/** Files of whole days in a folder, with a bound in bytes. Each is made once, by one thread at a time. */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Deferred, Effect, Exit, Layer, Option, Semaphore } from "effect"
+import { promises as files } from "node:fs"
+import { join } from "node:path"
+import { countSetting } from "../../domain/countSetting.ts"
+import { clickHouseUrl } from "../../storage/clickhouse/ClickHouse.ts"
+import * as Database from "../../storage/Database.ts"
+import { type DayFile, DayFiles, type DayRequest, NoDayFile, type NoFileReason } from "./DayFiles.ts"
+import { databaseOf, exportInThread } from "./exportThread.ts"
+import { gapsWithin, readStoredRange, type StoredRange } from "./storedRange.ts"
+
+const MIB = 2 ** 20
+const DAY_MS = 86_400_000
+/** How long a request waits for a file that is being made. */
+const PATIENCE = "10 seconds"
+/** Most files that wait to be made, with the one that is being made. */
+const MOST_WAITING = 8
+/** A file that could not be made is not tried again for so long. */
+const REST_MS = 30_000
+/** Room that stays free on the disk for everything else. */
+const SPARE_BYTES = 256 * MIB
+
+/** `EXPORTS_MIB` (4096): most bytes of all files of days; 0 makes none. */
+export const exportsMib = countSetting("EXPORTS_MIB", 4096, 0)
+
+const refuse = (reason: NoFileReason, detail: string) => Effect.fail(new NoDayFile({ reason, detail }))
+
+/** A kept file. Its name says what it is: subject, revision, gaps, tag and kind. */
+interface Kept extends DayFile {
+  /** Data set, width, day and kind, without the revision. */
+  readonly subject: string
+  readonly name: string
+  usedAtMs: number
+}
+
+const NAME =
+  /^(?<subject>[a-z]+(?:-1[mhd])?-\d{4}-\d\d-\d\d\.(?:parquet|csv|ndjson))~[\w-]+~(?<gaps>\d+)~(?<tag>[\w-]{43})$/u
+
+const subjectOf = ({ dataset, day, format, width }: DayRequest): string =>
+  `${dataset}${dataset === "bars" ? `-${width}` : ""}-${day}.${format}`
+
+/** Repairs change stored rows, and another chain has other rows. */
+const revisionOf = ({ genesis, repairs }: StoredRange): string =>
+  `${genesis.replaceAll(/[^\w-]/gu, "_").slice(0, 44)}-${repairs}`
+
+/** Fails unless every block of the day was read, or is known to be lost. */
+const checkWhole = ({ day, dataset }: DayRequest, { endMs, gaps, wholeMs }: StoredRange) => {
+  const fromMs = Date.parse(day)
+  const toMs = fromMs + DAY_MS
+  if (toMs <= wholeMs) {
+    return refuse(
+      "unknown",
+      `No ${dataset} of ${day} are stored: the record begins at ${new Date(wholeMs).toISOString()}.`
+    )
+  }
+  if (fromMs < wholeMs) {
+    return refuse("unfinished", `${day} is not whole: the record begins at ${new Date(wholeMs).toISOString()}.`)
+  }
+  if (endMs < toMs) {
+    return refuse(
+      "unfinished",
+      `${day} is not whole yet: ${dataset} are stored up to ${new Date(endMs).toISOString()}.`
+    )
+  }
+  const missing = gapsWithin(gaps, fromMs, toMs)
+  const open = missing.filter(({ state }) => state === "open").length
+  return open > 0
+    ? refuse("unfinished", `${day} is not whole yet: blocks of ${open} gaps are being read again.`)
+    : Effect.void
+}
+
+/** The files that an earlier process left. Anything else in the folder is the remains of one. */
+const readFolder = async (folder: string): Promise<Map<string, Kept>> => {
+  await files.mkdir(folder, { recursive: true, mode: 0o700 })
+  const kept = new Map<string, Kept>()
+  for (const name of await files.readdir(folder)) {
+    const path = join(folder, name)
+    const { subject, gaps, tag } = NAME.exec(name)?.groups ?? {}
+    if (subject === undefined || tag === undefined) {
+      await files.rm(path, { force: true })
+      continue
+    }
+    const { mtimeMs, size } = await files.stat(path)
+    kept.set(name.slice(0, name.indexOf("~", subject.length + 1)), {
+      path,
+      bytes: size,
+      tag,
+      gaps: Number(gaps),
+      subject,
+      name,
+      usedAtMs: mtimeMs
+    })
+  }
+  return kept
+}
+
+const make = Effect.fnUntraced(function* (folder: string, mostBytes: number) {
+  const sql = yield* PgClient.PgClient
+  const scope = yield* Effect.scope
+  const turns = yield* Semaphore.make(1)
+  const kept = yield* Effect.tryPromise(() => readFolder(folder)).pipe(
+    Effect.catch((error) =>
+      Effect.as(Effect.logWarning("The files of days cannot be read", error.cause), new Map<string, Kept>())
+    )
+  )
+  const jobs = new Map<string, Deferred.Deferred<DayFile, NoDayFile>>()
+  const failures = new Map<string, number>()
+  const total = () => kept.values().reduce((sum, { bytes }) => sum + bytes, 0)
+
+  const drop = (key: string, { path }: Kept) => {
+    kept.delete(key)
+    return Effect.promise(() => files.rm(path, { force: true }))
+  }
+
+  /** Removes earlier revisions of a file, and then the files that were not used for longest, until there is room. */
+  const makeRoom = Effect.fnUntraced(function* (own: string) {
+    const mine = kept.get(own)
+    const older = [...kept].filter(([key, { subject }]) => key !== own && subject === mine?.subject)
+    yield* Effect.forEach(older, ([key, file]) => drop(key, file), { discard: true })
+    const others = [...kept].filter(([key]) => key !== own).toSorted(([, a], [, b]) => a.usedAtMs - b.usedAtMs)
+    for (const [key, file] of others) {
+      if (total() <= mostBytes) {
+        break
+      }
+      yield* drop(key, file)
+    }
+  })
+
+  const write = Effect.fnUntraced(function* (key: string, request: DayRequest, { genesis }: StoredRange) {
+    yield* Effect.promise(() => files.mkdir(folder, { recursive: true, mode: 0o700 }))
+    const { bavail, bsize } = yield* Effect.promise(() => files.statfs(folder))
+    const room = Math.min(mostBytes, bavail * bsize - SPARE_BYTES)
+    if (room <= 0) {
+      return yield* refuse("failed", "The disk of the service is full.")
+    }
+    const fromMs = Date.parse(request.day)
+    const file = join(folder, "unfinished")
+    yield* Effect.promise(() => Promise.all([file, `${file}.part`].map((path) => files.rm(path, { force: true }))))
+    const made = yield* exportInThread(
+      {
+        database: databaseOf(sql.config),
+        request: { ...request, file, genesis, fromMs, toMs: fromMs + DAY_MS }
+      },
+      room
+    ).pipe(
+      Effect.catch(({ detail }) =>
+        Effect.andThen(
+          Effect.logError("A file of a day could not be made", detail),
+          refuse("failed", "The file could not be made.")
+        )
+      )
+    )
+    const name = `${key}~${made.gaps}~${made.tag}`
+    const path = join(folder, name)
+    const { size } = yield* Effect.promise(async () => {
+      await files.rename(file, path)
+      return await files.stat(path)
+    })
+    const usedAtMs = yield* Clock.currentTimeMillis
+    const found: Kept = {
+      path,
+      bytes: size,
+      tag: made.tag,
+      gaps: made.gaps,
+      subject: subjectOf(request),
+      name,
+      usedAtMs
+    }
+    kept.set(key, found)
+    yield* makeRoom(key)
+    return found
+  })
+
+  /** Makes a file in the background. Requests that come meanwhile wait for the same work. */
+  const start = Effect.fnUntraced(function* (key: string, request: DayRequest, range: StoredRange) {
+    const job = yield* Deferred.make<DayFile, NoDayFile>()
+    jobs.set(key, job)
+    yield* turns.withPermit(write(key, request, range)).pipe(
+      Effect.catchDefect((defect) =>
+        Effect.andThen(
+          Effect.logError("A file of a day could not be made", defect),
+          refuse("failed", "The file could not be made.")
+        )
+      ),
+      Effect.onExit((exit) =>
+        Effect.gen(function* () {
+          if (Exit.isFailure(exit)) {
+            failures.set(key, (yield* Clock.currentTimeMillis) + REST_MS)
+          }
+          jobs.delete(key)
+          yield* Deferred.done(job, exit)
+        })
+      ),
+      Effect.ignore,
+      Effect.forkIn(scope)
+    )
+    return job
+  })
+
+  return DayFiles.of({
+    find: Effect.fn("market.findDayFile")(function* (request: DayRequest) {
+      const range = yield* readStoredRange(sql, { ...request, genesis: null }).pipe(
+        Effect.catch((cause) =>
+          Effect.andThen(
+            Effect.logError("The stored range cannot be read", cause),
+            refuse("failed", "The database does not answer.")
+          )
+        )
+      )
+      if (range === null) {
+        return yield* refuse("unknown", "Nothing is stored.")
+      }
+      yield* checkWhole(request, range)
+      const key = `${subjectOf(request)}~${revisionOf(range)}`
+      const nowMs = yield* Clock.currentTimeMillis
+      const known = kept.get(key)
+      if (known !== undefined) {
+        known.usedAtMs = nowMs
+        return known
+      }
+      if ((failures.get(key) ?? 0) > nowMs) {
+        return yield* refuse("failed", "The file could not be made a moment ago.")
+      }
+      failures.forEach((untilMs, failed) => untilMs <= nowMs && failures.delete(failed))
+      if (!jobs.has(key) && jobs.size >= MOST_WAITING) {
+        return yield* refuse("busy", `${MOST_WAITING} files are being made already.`)
+      }
+      const job = jobs.get(key) ?? (yield* start(key, request, range))
+      const file = yield* Effect.timeoutOption(Deferred.await(job), PATIENCE)
+      return Option.isSome(file) ? file.value : yield* refuse("making", "The file is being made.")
+    })
+  })
+})
+
+/** Files in the folder `exports` of `DATA_DIR`. With ClickHouse no trades are in PostgreSQL, and no files are made. */
+export const layer = Layer.effect(
+  DayFiles,
+  Effect.gen(function* () {
+    const mib = yield* exportsMib
+    const isElsewhere = Option.isSome(yield* clickHouseUrl)
+    const folder = join(yield* Database.dataDir, "exports")
+    if (mib > 0 && !isElsewhere) {
+      return yield* make(folder, mib * MIB)
+    }
+    const detail = isElsewhere
+      ? "Trades of this service are in ClickHouse, which writes files itself."
+      : "This service makes no files of days: EXPORTS_MIB is 0."
+    return DayFiles.of({ find: () => refuse("off", detail) })
+  })
+)
