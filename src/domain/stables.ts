@@ -12,6 +12,9 @@ export const DOLLARS: ReadonlyArray<Mint> = [
   Address.make("2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo")
 ]
 
+/** Decimals of every mint that counts as dollars. */
+export const DOLLAR_DECIMALS = 6
+
 const dollars: ReadonlySet<Mint> = new Set(DOLLARS)
 
 /** True for mints that count as dollars. */

@@ -2,7 +2,7 @@
 import type { WalletBalances } from "../api/schemas/WalletBalances.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { COMPLETE, type Coverage, incomplete, type Status } from "../domain/Scalar.ts"
-import { isDollar } from "../domain/stables.ts"
+import { DOLLAR_DECIMALS, isDollar } from "../domain/stables.ts"
 import type { Mark } from "./marks.ts"
 import { sumOf, usdText, usdTextOrNull, valueOf } from "./pnl.ts"
 import { markText } from "./walletPositions.ts"
@@ -79,7 +79,8 @@ export const balancesOf = (
     .toSorted(([a], [b]) => Number(isDollar(b)) - Number(isDollar(a)))
   const tokens = held
     .map(([mint, amount], place) => {
-      const decimals = decimalsOf(mint)
+      // A dollar is what others are paid in. It may never have been traded itself.
+      const decimals = isDollar(mint) ? DOLLAR_DECIMALS : decimalsOf(mint)
       const { body, nanos } = marked(amount, place < MOST_MARKED ? markOf(mint) : null, decimals)
       return { mint, nanos, row: { mint, decimals, amount, isDollar: isDollar(mint), ...body } }
     })

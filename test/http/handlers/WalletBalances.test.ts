@@ -88,6 +88,8 @@ describe("what a wallet holds", () => {
             [MINT, "7", false, "0.000035"]
           ]
         )
+        // No trade of the dollar was seen. Its decimals are known nevertheless.
+        assert.deepInclude(answer.json("data.tokens.0"), { mint: USDC, decimals: 6, markUsd: "1" })
         assert.deepStrictEqual(answer.json("data.sums"), {
           tokens: 2,
           unvalued: 0,
