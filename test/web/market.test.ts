@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Page } from "playwright-core"
+import type { Page, Request } from "playwright-core"
 import { App, axeFaults, FERN, isAvailable, overflowOf, settled } from "./app.ts"
 
 const LONG = { timeout: 60_000 }
@@ -29,6 +29,33 @@ const ranked = (rank: number, address: string, symbol: string, cap: string) => (
   traders: scalar("3", "count")
 })
 
+/** The statistics of a ranked token, as a screen answers them. */
+const screened = ({
+  changePct,
+  liquidityUsd,
+  marketCapUsd,
+  priceUsd,
+  token,
+  traders,
+  trades,
+  volumeUsd
+}: ReturnType<typeof ranked>) => {
+  const windows = ["5m", "1h", "6h", "24h"].flatMap((window) => [
+    [`changePct.${window}`, changePct],
+    [`volumeUsd.${window}`, volumeUsd],
+    [`trades.${window}`, trades],
+    [`traders.${window}`, traders]
+  ])
+  const values = {
+    ...Object.fromEntries(windows),
+    priceUsd,
+    marketCapUsd,
+    liquidityUsd,
+    holders: scalar("77", "count")
+  }
+  return { token, values }
+}
+
 /**
  * Lists two tokens as the market, without the socket. A service that has just started has read too little to rank
  * tokens.
@@ -41,7 +68,17 @@ const scriptMarket = async (page: Page): Promise<void> => {
     const data = [ranked(1, FERN, "FERN", "2000000"), ranked(2, OTHER, "OTHER", "900000")]
     await route.fulfill({ json: { ...answer, data, nextCursor: null } })
   })
+  await page.route(/\/tokens\/screen$/u, async (route) => {
+    const response = await route.fetch()
+    const answer = (await response.json()) as { readonly meta: object }
+    const data = [ranked(1, FERN, "FERN", "2000000"), ranked(2, OTHER, "OTHER", "900000")].map(screened)
+    await route.fulfill({ json: { ...answer, data, nextCursor: null } })
+  })
 }
+
+/** Whether a request is one of a screen with this text in its body. */
+const asksFor = (part: string) => (request: Request) =>
+  request.url().endsWith("/tokens/screen") && (request.postData() ?? "").includes(part)
 
 /** A mint of the simulated market. */
 const OTHER = "So11111111111111111111111111111111111111112"
@@ -106,6 +143,44 @@ describe.runIf(isAvailable)("in a browser", () => {
             await rows.nth(1).focus()
             await page.keyboard.press("Enter")
             await page.waitForURL(`${url}/t/${FERN}`)
+          })
+          assert.deepStrictEqual(complaints, [])
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
+      "asks for ranges and the order of any statistic, and for further columns",
+      () =>
+        Effect.gen(function* () {
+          const { url, visit } = yield* App
+          const { complaints, page } = yield* visit("/perps")
+          yield* Effect.promise(async () => {
+            await scriptMarket(page)
+            await page.goto(`${url}/`)
+            await page.getByText("Columns", { exact: true }).click()
+            const [figures] = await Promise.all([
+              page.waitForRequest(asksFor('"holders"'), LONG),
+              page.getByRole("checkbox", { name: "Holders" }).check()
+            ])
+            assert.sameMembers(figures.postDataJSON().mints, [FERN, OTHER])
+            await page.getByRole("row", { name: /FERN.* 77/u }).waitFor(LONG)
+            const [listed] = await Promise.all([
+              page.waitForRequest(asksFor('"ranges"'), LONG),
+              page.getByLabel("Age up to").selectOption("1 d")
+            ])
+            assert.deepStrictEqual(listed.postDataJSON().ranges, [
+              { statistic: "trades.1h", min: "1" },
+              { statistic: "liquidityUsd", min: "1000" },
+              { statistic: "ageMs", max: "86400000" }
+            ])
+            const [sorted] = await Promise.all([
+              page.waitForRequest(asksFor('"sort":{"statistic":"holders","direction":"desc"}'), LONG),
+              page.getByRole("button", { name: "Holders", exact: true }).click()
+            ])
+            assert.isUndefined(sorted.postDataJSON().mints)
+            assert.match(page.url(), /age=86400000.*sort=holders|sort=holders.*age=86400000/u)
+            await page.getByRole("row", { name: /OTHER.* 77/u }).waitFor(LONG)
           })
           assert.deepStrictEqual(complaints, [])
         }),

@@ -3,10 +3,12 @@ import { vi } from "vitest"
 import { unitsOf } from "../../src/web/data/amounts.ts"
 import { gather, GATHER_MS } from "../../src/web/data/gather.ts"
 import {
+  alignedDecimal,
   changePctOf,
   compareDecimals,
   separatorsOf,
   shiftedBy,
+  pricedDecimal,
   shortDecimal,
   sumOf,
   tidyDecimal,
@@ -14,7 +16,7 @@ import {
 } from "../../src/web/parts/numbers.ts"
 import { type Firing, newFirings } from "../../src/web/data/useFirings.ts"
 import { withToken } from "../../src/web/data/watched.ts"
-import { inHeldOrder, type Line, rankOf, sorted } from "../../src/web/market/ranking.ts"
+import { inHeldOrder, type Line, rankOf, sorted, statisticOf } from "../../src/web/market/ranking.ts"
 import { tilesOf } from "../../src/web/market/tiles.ts"
 import { isolated } from "../../src/web/parts/words.ts"
 import { hourWords, shareWords } from "../../src/web/status/decoding.ts"
@@ -130,6 +132,27 @@ describe("a number", () => {
     ["0", "de", "0"]
   ])("%s is written in the locale %s as %s", (exact, locale, shown) => {
     assert.strictEqual(tidyDecimal(exact, separatorsOf(locale)), shown)
+  })
+
+  it.each([
+    ["841.408", "841.40"],
+    ["3219.2", "3,219.20"],
+    ["12", "12.00"],
+    ["-7.999", "-7.99"],
+    ["0.5", "0.5"],
+    ["0", "0.00"]
+  ])("have their points below one another in a column: %s", (exact, shown) => {
+    assert.strictEqual(alignedDecimal(exact, separatorsOf("en")), shown)
+  })
+
+  it.each([
+    ["0.88564", "0.885640"],
+    ["0.884137123", "0.884137"],
+    ["150.7", "150.700"],
+    ["0.00002645", "0.0₄2645"],
+    ["0", "0"]
+  ])("are prices of six digits, also where the last ones are zeros: %s", (exact, shown) => {
+    assert.strictEqual(pricedDecimal(exact, separatorsOf("en")), shown)
   })
 
   it("is a level at a distance in percent, cut to about four digits", () => {
@@ -354,9 +377,21 @@ describe("lines of the market", () => {
   it("come from the ranking that has the top of a column", () => {
     assert.strictEqual(rankOf({ key: "1h", isDown: true }, "1h"), "gainers")
     assert.strictEqual(rankOf({ key: "1h", isDown: false }, "1h"), "losers")
-    assert.strictEqual(rankOf({ key: "24h", isDown: true }, "1h"), "volume")
     assert.strictEqual(rankOf({ key: "trades", isDown: true }, "1h"), "trades")
-    assert.strictEqual(rankOf({ key: "trades", isDown: false }, "1h"), "volume")
+  })
+
+  it("are screened in the order of a column that no ranking has", () => {
+    const orders = [
+      ["24h", true, "changePct.24h"],
+      ["trades", false, "trades.1h"],
+      ["cap", true, "marketCapUsd"],
+      ["holders", true, "holders"],
+      ["buys", true, "buySharePct.1h"]
+    ] as const
+    for (const [key, isDown, statistic] of orders) {
+      assert.isNull(rankOf({ key, isDown }, "1h"))
+      assert.strictEqual(statisticOf(key, "1h"), statistic)
+    }
   })
 })
 

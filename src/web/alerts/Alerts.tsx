@@ -118,7 +118,7 @@ const columns: ReadonlyArray<Column<Alert>> = [
     )
   },
   { name: "Now", isNumber: true, cell: (alert) => <Value alert={alert} /> },
-  { name: "State", cell: stateWords },
+  { name: "State", isWords: true, cell: stateWords },
   { name: "Fires", cell: ({ recurrence }) => (recurrence === "once" ? "once" : "repeatedly") },
   { name: "Fired", isNumber: true, cell: ({ triggerCount }) => triggerCount },
   { name: "Last", cell: ({ lastTriggeredAtMs }) => <When atMs={lastTriggeredAtMs} /> },

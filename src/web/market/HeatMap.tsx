@@ -13,6 +13,7 @@ const MOST = 40
 const LEAST_SIDE = 8
 const ASPECT = 2.6
 const no: ReadonlySet<string> = new Set()
+const byVolume = { key: "volume", isDown: true }
 
 /** Weight of a volume for the eye: its square root, so that small tokens stay readable. */
 const weightOf = ({ volumeUsd }: Line): number => Math.sqrt(Number(volumeUsd?.value ?? 0))
@@ -61,14 +62,14 @@ const Tiles = ({ lines, span }: { readonly lines: ReadonlyArray<Line>; readonly 
 }
 
 /** The most traded tokens as tiles: the larger the more volume, the stronger the colour the larger the change. */
-export const HeatMap = ({ state: { minLiquidityUsd, minVolumeUsd, span } }: { readonly state: MarketState }) => {
-  const { isLive, lines, read } = useLines({ span, rank: "volume", minLiquidityUsd, minVolumeUsd, columns: no })
+export const HeatMap = ({ state }: { readonly state: MarketState }) => {
+  const { isLive, lines, read } = useLines({ ...state, sorting: byVolume, columns: no })
   return (
     <Panel title="Heat map" read={read} everyMs={EVERY_MS} isLive={isLive} rows={16}>
       {() => (
         <>
           <p class="note">Size by volume, colour by the change of the price in the window.</p>
-          <Tiles lines={lines} span={span} />
+          <Tiles lines={lines} span={state.span} />
         </>
       )}
     </Panel>

@@ -4,9 +4,9 @@ import { Panel } from "../parts/Panel.tsx"
 import { Table } from "../parts/Table.tsx"
 import { because } from "../parts/words.ts"
 import { ChooseColumns, columnsOf } from "./columns.tsx"
-import { inHeldOrder, type Line, type Movement, rankOf, sorted } from "./ranking.ts"
+import { inHeldOrder, type Line, sorted } from "./ranking.ts"
 import { useLines } from "./useLines.ts"
-import { limits, type MarketState, volumes } from "./useMarketState.ts"
+import { ages, holderLimits, limits, type MarketState, volumes } from "./useMarketState.ts"
 import { EVERY_MS } from "./windows.ts"
 
 const ROWS = 50
@@ -33,16 +33,48 @@ const useHeldOrder = (lines: ReadonlyArray<Line>, order: string) => {
   }
 }
 
-const captionOf = ({ excluded }: Movement["meta"]): string =>
-  excluded.unknownRank === 0
-    ? "The order stays while the pointer is over the list."
-    : `The order stays while the pointer is over the list. ${excluded.unknownRank} tokens of unknown value are left out.`
+/** What the table does under the pointer, and what it leaves out. */
+const Caption = ({ leftOut }: { readonly leftOut: number }) => (
+  <>
+    <span class="pointer-only">The order stays while the pointer is over the list. </span>
+    {leftOut > 0 &&
+      `${leftOut} ${leftOut === 1 ? "token is" : "tokens are"} left out, because a value that decides is not known of ${leftOut === 1 ? "it" : "them"}.`}
+  </>
+)
+
+/** What the list is limited to. */
+const Limits = ({ state }: { readonly state: MarketState }) => (
+  <div class="row controls">
+    <SelectField
+      label="Liquidity from"
+      name="liquidity"
+      options={limits}
+      value={state.minLiquidityUsd}
+      onChoose={state.setMinLiquidity}
+    />
+    <SelectField
+      label="Volume from"
+      name="volume"
+      options={volumes}
+      value={state.minVolumeUsd}
+      onChoose={state.setMinVolume}
+    />
+    <SelectField
+      label="Holders from"
+      name="holders"
+      options={holderLimits}
+      value={state.minHolders}
+      onChoose={state.setMinHolders}
+    />
+    <SelectField label="Age up to" name="age" options={ages} value={state.maxAgeMs} onChoose={state.setMaxAge} />
+    <ChooseColumns keys={state.columns} onChange={state.setColumns} />
+  </div>
+)
 
 /** Tokens of the market: sorted, limited and with the columns that the reader chooses. */
 export const Tokens = ({ state }: { readonly state: MarketState }) => {
-  const { columns, minLiquidityUsd, minVolumeUsd, sorting, span } = state
-  const rank = rankOf(sorting, span)
-  const { isLive, lines, read } = useLines({ span, rank, minLiquidityUsd, minVolumeUsd, columns })
+  const { columns, sorting, span } = state
+  const { isLive, lines, read } = useLines(state)
   const { hold, shown } = useHeldOrder(
     sorted(lines, sorting).slice(0, ROWS),
     `${span} ${sorting.key} ${sorting.isDown}`
@@ -54,37 +86,20 @@ export const Tokens = ({ state }: { readonly state: MarketState }) => {
       everyMs={EVERY_MS}
       isLive={isLive}
       rows={RESERVED}
-      controls={
-        <div class="row controls">
-          <SelectField
-            label="Liquidity from"
-            name="liquidity"
-            options={limits}
-            value={minLiquidityUsd}
-            onChoose={state.setMinLiquidity}
-          />
-          <SelectField
-            label="Volume from"
-            name="volume"
-            options={volumes}
-            value={minVolumeUsd}
-            onChoose={state.setMinVolume}
-          />
-          <ChooseColumns keys={columns} onChange={state.setColumns} />
-        </div>
-      }
+      controls={<Limits state={state} />}
     >
-      {({ meta }) => (
+      {({ coverage, leftOut }) => (
         <div {...hold}>
           <Table
             isDense
-            caption={captionOf(meta)}
+            caption="Tokens of the market"
+            note={<Caption leftOut={leftOut} />}
             columns={columnsOf(columns)}
             rows={shown}
             keyOf={keyOf}
             sorting={sorting}
             onSort={state.setSorting}
-            empty={`No token reaches these limits in this window${because(meta.coverage)}.`}
+            empty={`No token reaches these limits in this window${because(coverage)}.`}
           />
         </div>
       )}

@@ -7,31 +7,33 @@ import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { Table } from "../parts/Table.tsx"
 import { columnsOf } from "./columns.tsx"
-import { type Line, sorted } from "./ranking.ts"
-import { useChangesOf } from "./useLines.ts"
+import { type Line, sorted, statisticOf } from "./ranking.ts"
+import { useFigures } from "./useLines.ts"
 import type { MarketState } from "./useMarketState.ts"
 import { EVERY_MS, spans } from "./windows.ts"
 
-/** Figures that facts of a token do not have. */
-const unlisted: ReadonlySet<string> = new Set(["trades", "traders"])
+/** Figures that the facts of a token have. */
+const factual: ReadonlySet<string> = new Set(["price", "liquidity", "cap"])
 
-/** The tokens of a list as lines. The volume covers 24 hours. */
-const useListed = ({ tokens }: Watchlist, columns: ReadonlySet<string>) => {
-  const addresses = tokens.map(({ mint }) => mint).join(",")
+/** The tokens of a list as lines. Figures of trades are of the chosen window. */
+const useListed = ({ tokens }: Watchlist, { columns, span }: MarketState) => {
+  const mints = tokens.map(({ mint }) => mint)
+  const addresses = mints.join(",")
   const read = useRead("GET /api/v1/tokens", addresses === "" ? null : { query: { addresses } }, EVERY_MS)
-  const changeOf = useChangesOf((span) => addresses !== "" && columns.has(span))
+  const figures = useFigures(mints, columns, span, (key) => factual.has(key))
   const lines = (read.answer?.data ?? []).flatMap(({ address, facts }): ReadonlyArray<Line> => {
     if (facts === null) {
       return []
     }
-    const changes = spans.map(([span]) => [span, changeOf(address, span)])
+    const figureOf = (key: string) => figures(address, statisticOf(key, span))
     return [
       {
         ...facts,
-        volumeUsd: facts.volume24hUsd,
-        trades: null,
-        traders: null,
-        changes: Object.fromEntries(changes) as Line["changes"]
+        volumeUsd: figureOf("volume"),
+        trades: figureOf("trades"),
+        traders: figureOf("traders"),
+        changes: Object.fromEntries(spans.map(([each]) => [each, figureOf(each)])) as Line["changes"],
+        more: Object.fromEntries(Array.from(columns, (key) => [key, figureOf(key)]))
       }
     ]
   })
@@ -55,8 +57,7 @@ const NewList = ({ onAdd }: { readonly onAdd: (name: string) => void }) => {
 }
 
 const Listed = ({ list, state }: { readonly list: Watchlist; readonly state: MarketState }) => {
-  const { lines, read } = useListed(list, state.columns)
-  const columns = new Set(Array.from(state.columns).filter((key) => !unlisted.has(key)))
+  const { lines, read } = useListed(list, state)
   if (list.tokens.length === 0) {
     return <Empty>No token is on this list. The star beside a token puts it here.</Empty>
   }
@@ -65,8 +66,8 @@ const Listed = ({ list, state }: { readonly list: Watchlist; readonly state: Mar
       {() => (
         <Table
           isDense
-          caption="Volume of the last 24 hours."
-          columns={columnsOf(columns, list.name)}
+          caption="Tokens of the list"
+          columns={columnsOf(state.columns, list.name)}
           rows={sorted(lines, state.sorting)}
           keyOf={({ token }) => token.address}
           sorting={state.sorting}

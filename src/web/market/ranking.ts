@@ -1,5 +1,5 @@
 /** Rows of the market: which of them are shown, and in which order. */
-import type { Answer } from "../data/contract.ts"
+import type { Answer, BodyOf } from "../data/contract.ts"
 import { compareDecimals, type ScalarJson } from "../parts/numbers.ts"
 import { type Sorting, sortedBy } from "../parts/sorting.ts"
 import { type Span, spans } from "./windows.ts"
@@ -8,13 +8,39 @@ export type Movement = Answer<"GET /api/v1/market/movement">
 export type Row = Movement["data"][number]
 export type Rank = Movement["meta"]["ranking"]["rank"]
 
-/** A token with its change in every window; null where it is not among the tokens read for that window. */
-export interface Line extends Pick<Row, "token" | "priceUsd" | "liquidityUsd" | "marketCapUsd"> {
+type Statistic = NonNullable<BodyOf<"POST /api/v1/tokens/screen">["show"]>[number]
+
+/** A token with its figures. A figure is null while it has not been read, and of a token that was not traded in a day. */
+export interface Line extends Pick<Row, "token"> {
+  readonly priceUsd: ScalarJson | null
+  readonly liquidityUsd: ScalarJson | null
+  readonly marketCapUsd: ScalarJson | null
   readonly volumeUsd: ScalarJson | null
   readonly trades: ScalarJson | null
   readonly traders: ScalarJson | null
   readonly changes: Readonly<Record<Span, ScalarJson | null>>
+  /** Figures of further columns, by their keys. */
+  readonly more?: Readonly<Record<string, ScalarJson | null>>
 }
+
+const isSpan = (key: string): key is Span => spans.some(([span]) => span === key)
+
+const statistics: Readonly<Record<string, (span: Span) => Statistic>> = {
+  price: () => "priceUsd",
+  volume: (span) => `volumeUsd.${span}`,
+  trades: (span) => `trades.${span}`,
+  buys: (span) => `buySharePct.${span}`,
+  traders: (span) => `traders.${span}`,
+  liquidity: () => "liquidityUsd",
+  cap: () => "marketCapUsd",
+  age: () => "ageMs",
+  holders: () => "holders",
+  top10: () => "top10Pct"
+}
+
+/** The statistic of the service that a column shows. */
+export const statisticOf = (key: string, span: Span): Statistic =>
+  isSpan(key) ? `changePct.${key}` : (statistics[key]?.(span) ?? `volumeUsd.${span}`)
 
 const figures: Readonly<Record<string, (line: Line) => ScalarJson | null>> = {
   price: ({ priceUsd }) => priceUsd,
@@ -27,18 +53,18 @@ const figures: Readonly<Record<string, (line: Line) => ScalarJson | null>> = {
 }
 
 /** The figure of a line that a column shows. */
-export const figureOf = (line: Line, key: string): ScalarJson | null => figures[key]?.(line) ?? null
+export const figureOf = (line: Line, key: string): ScalarJson | null => figures[key]?.(line) ?? line.more?.[key] ?? null
 
 /** Lines in the order of a column. Unknown values come last in both directions. */
 export const sorted = (lines: ReadonlyArray<Line>, { isDown, key }: Sorting): ReadonlyArray<Line> =>
   sortedBy(lines, (line) => figureOf(line, key)?.value ?? null, isDown)
 
-/** The ranking of the service that holds the lines a column sorts to the top. */
-export const rankOf = ({ isDown, key }: Sorting, span: Span): Rank => {
+/** The ranking of the service that a column sorts by; null when none does. */
+export const rankOf = ({ isDown, key }: Sorting, span: Span): Rank | null => {
   if (key === span) {
     return isDown ? "gainers" : "losers"
   }
-  return isDown && (key === "trades" || key === "traders") ? key : "volume"
+  return isDown && (key === "volume" || key === "trades" || key === "traders") ? key : null
 }
 
 /** True for a row that the service would list with these limits. A row of unknown value is left out. */

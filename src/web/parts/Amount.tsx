@@ -1,4 +1,5 @@
 /** Amounts that the API gives as decimal text or as JSON numbers. */
+import { Unknown } from "./Figure.tsx"
 import { directionOf, type Writing, written } from "./numbers.ts"
 
 const SIGNIFICANT = 6
@@ -16,7 +17,9 @@ export const textOf = (value: number, digits: number = SIGNIFICANT): string =>
 
 /** An amount with its unit. Null is a dash, with the reason in the title. `signed` also colours gains and losses. */
 export const Amount = ({
+  aligned = false,
   of: amount,
+  priced = false,
   short = false,
   signed = false,
   unit,
@@ -29,7 +32,8 @@ export const Amount = ({
   if (amount === null) {
     return (
       <data class="figure unavailable" value="" title={why}>
-        –<span class="hidden">, {why}</span>
+        <Unknown why="unknown" />
+        <span class="hidden">, {why}</span>
       </data>
     )
   }
@@ -38,7 +42,7 @@ export const Amount = ({
   const direction = signed ? directionOf(text) : null
   return (
     <data class={`figure ${direction ?? ""}`} value={text} title={`${amount} ${unit}`}>
-      {written(text, unit, { short, signed })}
+      {written(text, unit, { aligned, priced, short, signed })}
     </data>
   )
 }

@@ -1,7 +1,15 @@
 /** Numbers of the API with how well they are known: a mark for the eye, words for a screen reader. */
-import { decimalText, directionOf, type ScalarJson, tidyDecimal, type Writing, written } from "./numbers.ts"
+import {
+  alignedDecimal,
+  decimalText,
+  directionOf,
+  type ScalarJson,
+  tidyDecimal,
+  type Writing,
+  written
+} from "./numbers.ts"
 import { useFlash } from "./useFlash.ts"
-import { ageWords, because } from "./words.ts"
+import { ageWords, because, briefly } from "./words.ts"
 
 const states = { known: "complete", partial: "incomplete", stale: "out of date", unavailable: "unknown" } as const
 
@@ -10,6 +18,16 @@ export const knowledgeOf = ({ coverage, observedAtMs, status }: ScalarJson): str
   const age = observedAtMs === null ? "" : `, measured ${ageWords(Date.now() - observedAtMs)} ago`
   return `${states[status]}${because(coverage)}${age}`
 }
+
+/** In place of a number: a dash in tables, and in lists of facts, where there is room, the reason in a word or two. */
+export const Unknown = ({ why }: { readonly why: string }) => (
+  <>
+    <span class="dash">–</span>
+    <span class="why" aria-hidden="true">
+      {why}
+    </span>
+  </>
+)
 
 /** A number. An unknown one is a dash, never a zero. `signed` is for changes. */
 export const Figure = ({
@@ -29,7 +47,7 @@ export const Figure = ({
       value={value ?? ""}
       title={value === null ? words : `${value} ${unit}, ${words}`}
     >
-      {value === null ? "–" : written(value, unit, { short, signed })}
+      {value === null ? <Unknown why={briefly(scalar.coverage)} /> : written(value, unit, { short, signed })}
       {status !== "known" && <span class="mark" aria-hidden="true" />}
       <span class="hidden">, {words}</span>
     </data>
@@ -38,6 +56,7 @@ export const Figure = ({
 
 /** An amount in whole tokens. The exact atomic units are in the title. */
 export const Units = ({
+  aligned = false,
   amount,
   decimals,
   symbol = ""
@@ -45,12 +64,14 @@ export const Units = ({
   readonly amount: string | null
   readonly decimals: number | null
   readonly symbol?: string
+  /** Two digits after the point, for columns. */
+  readonly aligned?: boolean
 }) =>
   amount === null ? (
     <data value="">–</data>
   ) : (
     <data value={amount} title={`${amount} atomic units`}>
-      {decimals === null ? `${amount} units` : tidyDecimal(decimalText(amount, decimals))}
+      {decimals === null ? `${amount} units` : (aligned ? alignedDecimal : tidyDecimal)(decimalText(amount, decimals))}
       {symbol !== "" && (
         <>
           {" "}

@@ -56,7 +56,7 @@ export const Panel = <A,>({
       </div>
       <Reading />
       {controls}
-      <Shown read={read} what={title} rows={rows}>
+      <Shown read={read} what={title.toLowerCase()} rows={rows}>
         {children}
       </Shown>
     </section>

@@ -6,8 +6,8 @@ import type { RequestFailed } from "../data/request.ts"
 /** Shown until the first answer. Reserves the space of `rows` rows, so that nothing jumps. */
 export const Loading = ({ rows = 3, what }: { readonly rows?: number; readonly what: string }) => (
   <div class="loading" role="status" aria-live="polite">
-    <span class="hidden">Loading {what}</span>
-    {Array.from({ length: rows }, (_, row) => (
+    <div class="bone said">Reading {what} …</div>
+    {Array.from({ length: rows - 1 }, (_, row) => (
       <div class="bone" key={row} />
     ))}
   </div>
@@ -54,6 +54,7 @@ export const Failed = ({
 /** Renders the answer of a read with `children`. While later attempts fail, a notice stands above the last answer. */
 export const Shown = <A,>({
   children,
+  isQuiet = false,
   read: { answer, failure, isLoading, isRetrying },
   rows,
   what
@@ -61,18 +62,24 @@ export const Shown = <A,>({
   readonly read: Read<A>
   readonly what: string
   readonly rows?: number
+  /** True beside a read that says why it failed: a failure is then one soft sentence. */
+  readonly isQuiet?: boolean
   readonly children: (answer: A) => ComponentChildren
 }) => {
   if (answer === null) {
     return failure !== null && !isLoading ? (
-      <Failed failure={failure} isRetrying={isRetrying} />
+      isQuiet ? (
+        <p class="soft">Reading {what} failed.</p>
+      ) : (
+        <Failed failure={failure} isRetrying={isRetrying} />
+      )
     ) : (
       <Loading what={what} {...(rows === undefined ? {} : { rows })} />
     )
   }
   return (
     <>
-      {failure !== null && <Failed failure={failure} isRetrying={isRetrying} />}
+      {failure !== null && !isQuiet && <Failed failure={failure} isRetrying={isRetrying} />}
       {children(answer)}
     </>
   )

@@ -18,7 +18,10 @@ export interface Column<Row> {
 
 /** A table as its caller describes it. */
 export interface TableProps<Row> {
+  /** Names the table for screen readers, and in sight unless there is a `note`. */
   readonly caption: string
+  /** Stands in place of the caption in sight. */
+  readonly note?: ComponentChildren
   readonly columns: ReadonlyArray<Column<Row>>
   readonly rows: ReadonlyArray<Row>
   readonly keyOf: (row: Row) => string
@@ -82,6 +85,7 @@ export const Table = <Row,>({
   empty,
   isDense = false,
   keyOf,
+  note,
   onSort,
   rows,
   sorting
@@ -91,7 +95,9 @@ export const Table = <Row,>({
   ) : (
     <div class="scroll" role="region" aria-label={caption} tabIndex={0} onKeyDown={stepRows}>
       <table class={isDense ? "dense" : undefined}>
-        <caption>{caption}</caption>
+        <caption>
+          <span>{note ?? caption}</span>
+        </caption>
         <thead>
           <tr>
             {columns.map((column) => (

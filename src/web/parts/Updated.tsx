@@ -21,7 +21,7 @@ export const Updated = ({ everyMs, read }: { readonly read: Read<unknown>; reado
   const isStale = ageMs > MISSED * everyMs
   return (
     <span class={isStale ? "updated late" : "updated"}>
-      {isStale ? "Stale: read" : "Read"} {ageWords(ageMs)} ago
+      {isStale ? "Stale: read" : "Read"} {ageWords(ageMs)} ago{isStale && ", no newer answer yet"}
     </span>
   )
 }

@@ -58,6 +58,8 @@ const joined = (sign: string, whole: string, fraction: string, { group, point }:
 
 const SIGNIFICANT = 6
 const SIGNIFICANT_OF_TINY = 4
+/** Digits after the point of short and aligned numbers, so that numbers below one another align. */
+const PLACES = 2
 
 /** Digits after the point that are shown of a number below 1 and above 0. */
 const keptBelowOne = (fraction: string, significant: number): number => {
@@ -73,6 +75,26 @@ export const tidyDecimal = (text: string, separators: Separators = ofReader): st
   const [sign, whole, fraction] = partsOf(text)
   const kept = whole === "0" ? keptBelowOne(fraction, SIGNIFICANT) : Math.max(2, SIGNIFICANT - whole.length)
   return joined(sign, whole, fraction.slice(0, kept).replace(/0+$/u, ""), separators)
+}
+
+/**
+ * Decimal text for a column: from 1 on cut (not rounded) to two digits after the point, so that the points are below one
+ * another. Below 1 as `tidyDecimal`.
+ */
+export const alignedDecimal = (text: string, separators: Separators = ofReader): string => {
+  const [sign, whole, fraction] = partsOf(text)
+  return whole === "0" && directionOf(text) !== null
+    ? tidyDecimal(text, separators)
+    : joined(sign, whole, fraction.slice(0, PLACES).padEnd(PLACES, "0"), separators)
+}
+
+/** Decimal text with six significant digits, also where they are zeros: for prices below one another. */
+export const pricedDecimal = (text: string, separators: Separators = ofReader): string => {
+  const [sign, whole, fraction] = partsOf(text)
+  const kept = whole === "0" ? keptBelowOne(fraction, SIGNIFICANT) : Math.max(2, SIGNIFICANT - whole.length)
+  return directionOf(text) === null
+    ? tidyDecimal(text, separators)
+    : joined(sign, whole, fraction.slice(0, kept).padEnd(kept, "0"), separators)
 }
 
 /** Decimal text with its unit, such as `-$1.5` or `2 SOL`. Other units than these add nothing. */
@@ -145,8 +167,6 @@ export const changePctOf = (from: string, to: string): string | null => {
 }
 
 const SCALES = ["", "K", "M", "B", "T"] as const
-/** Digits after the point of a short number, the same everywhere, so that numbers below one another align. */
-const PLACES = 2
 
 /**
  * Decimal text cut (not rounded) to two digits after the point, with K, M, B or T from a thousand on. A whole number
@@ -173,11 +193,21 @@ export interface Writing {
   readonly short?: boolean
   /** Puts a plus before a gain. */
   readonly signed?: boolean
+  /** Two digits after the point, see `alignedDecimal`. */
+  readonly aligned?: boolean
+  /** Six significant digits, see `pricedDecimal`. */
+  readonly priced?: boolean
 }
 
 /** Decimal text as pages show it: with its unit, and with its sign where it is a change. */
-export const written = (text: string, unit: string, { short = false, signed = false }: Writing = {}): string => {
+export const written = (
+  text: string,
+  unit: string,
+  { aligned = false, priced = false, short = false, signed = false }: Writing = {}
+): string => {
   const isCount = unit === "count" || unit === "plain"
   const plus = signed && directionOf(text) === "up" ? "+" : ""
-  return `${plus}${withUnit(short ? shortDecimal(text, isCount) : tidyDecimal(text), unit)}`
+  const cut = aligned ? alignedDecimal : priced ? pricedDecimal : tidyDecimal
+  const digits = short ? shortDecimal(text, isCount) : cut(text)
+  return `${plus}${withUnit(digits, unit)}`
 }

@@ -39,6 +39,19 @@ export const reasonWords = (reason: string): string => reasons[reason] ?? reason
 export const because = ({ reason }: { readonly reason: string | null }): string =>
   reason === null ? "" : `: ${reasonWords(reason)}`
 
+const brief: Readonly<Record<string, string>> = {
+  not_captured: "not recorded",
+  backfill_running: "being read",
+  source_gap: "blocks missing",
+  supply_unknown: "supply unknown",
+  basis_unknown: "cost unknown",
+  mark_unknown: "price unknown",
+  source_stale: "out of date"
+}
+
+/** Why a number is unknown, in a word or two. */
+export const briefly = ({ reason }: { readonly reason: string | null }): string => brief[reason ?? ""] ?? "unknown"
+
 /** Date and time in the time zone of the browser. */
 export const timeText = (ms: number): string =>
   new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })

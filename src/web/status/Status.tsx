@@ -33,12 +33,12 @@ const columns: ReadonlyArray<Column<SourceJson>> = [
     cell: ({ lagMs }) => (lagMs === null ? "–" : <span title={`${lagMs} ms`}>{ageWords(lagMs)}</span>)
   },
   { name: "Last heard", isNumber: true, cell: ({ observedAtMs }) => <When atMs={observedAtMs} /> },
-  { name: "Node", cell: ({ node }) => node ?? "–" },
+  { name: "Node", cell: ({ node }) => node ?? "" },
   {
     name: "Gaps and progress",
     cell: (source) => {
       const notes = noteOf(source)
-      return notes.length === 0 ? "–" : notes.join(", ")
+      return notes.length === 0 ? "" : notes.join(", ")
     }
   }
 ]

@@ -74,11 +74,12 @@ const Watch = ({ mint, symbol }: { readonly mint: string; readonly symbol: strin
 const Marks = ({ onOpen, read }: { readonly read: Read<RiskAnswer>; readonly onOpen: () => void }) => {
   const tags = read.answer?.data.tags
   if (tags === undefined) {
-    return <>–</>
+    return <span class="soft">…</span>
   }
   const warnings = tags.filter(({ severity, state }) => state === "present" && severity === "warning")
   const unknown = tags.filter(({ state }) => state === "unknown").length
-  const words = warnings.length === 0 ? "No warning" : `${warnings.length} of ${tags.length}`
+  const words =
+    warnings.length === 0 ? "No warning" : `${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}`
   return (
     <button
       type="button"
@@ -94,7 +95,8 @@ const Marks = ({ onOpen, read }: { readonly read: Read<RiskAnswer>; readonly onO
   )
 }
 
-const shown = (scalar: ScalarJson | undefined) => (scalar === undefined ? "–" : <Figure of={scalar} short />)
+const shown = (scalar: ScalarJson | undefined) =>
+  scalar === undefined ? <span class="soft">…</span> : <Figure of={scalar} short />
 
 /** When the token was created, or else when the service first saw it. */
 const Age = ({ facts, launch }: { readonly facts: TokenFactsJson | null; readonly launch: Found | null }) => {
@@ -111,12 +113,14 @@ const Age = ({ facts, launch }: { readonly facts: TokenFactsJson | null; readonl
 /** The figures that a trader compares. */
 const Figures = ({
   facts,
+  holders,
   launch,
   marks,
   venue,
   volume
 }: {
   readonly facts: TokenFactsJson | null
+  readonly holders: ScalarJson | undefined
   readonly launch: Found | null
   readonly volume: ScalarJson | undefined
   readonly venue: string | null
@@ -127,9 +131,9 @@ const Figures = ({
       ["Market cap", shown(facts?.marketCapUsd)],
       ["Liquidity", shown(facts?.liquidityUsd)],
       ["Volume", shown(volume)],
-      ["Holders", shown(facts?.holders)],
+      ["Holders", shown(holders ?? facts?.holders)],
       ["Age", <Age facts={facts} launch={launch} />],
-      ["Platform", launch?.launchpad ?? venue ?? "–"],
+      ["Platform", launch?.launchpad ?? venue ?? <span class="soft">none known</span>],
       ["Risk", marks]
     ]}
   />
@@ -139,6 +143,7 @@ const Figures = ({
 export const Head = ({
   alerts,
   facts,
+  holders,
   mint,
   onAlerts,
   onRisk,
@@ -152,6 +157,8 @@ export const Head = ({
   /** Called after an alert was set or removed. */
   readonly onAlerts: () => void
   readonly facts: TokenFactsJson | null
+  /** The number of holders, once it was read. */
+  readonly holders: ScalarJson | undefined
   readonly stats: StatsAnswer | null
   readonly risk: Read<RiskAnswer>
   /** Label of the deepest pool; null while unknown. */
@@ -184,7 +191,7 @@ export const Head = ({
           </span>
         </div>
         <div class="row price">
-          <strong>{price === null ? "–" : <Figure of={price} />}</strong>
+          <strong>{price === null ? <span class="soft">…</span> : <Figure of={price} />}</strong>
           {window !== null && <Figure of={window.changePct} signed short />}
           <Choice label="Window of the change" options={spans} value={span} onChange={setSpan} />
         </div>
@@ -209,7 +216,7 @@ export const Head = ({
           }}
         />
       )}
-      <Figures facts={facts} launch={launch} volume={window?.volumeUsd} venue={venue} marks={marks} />
+      <Figures facts={facts} holders={holders} launch={launch} volume={window?.volumeUsd} venue={venue} marks={marks} />
     </section>
   )
 }

@@ -42,13 +42,16 @@ const absence = ({ holders, retryAfterMs, state }: Holders): string => {
   return `The owners are unknown${because(holders.coverage)}.`
 }
 
-/** The owners of a token: how many there are, how much the largest hold, and the largest themselves. */
-export const HoldersOf = ({ mint }: { readonly mint: string }) => {
-  const read = useRead(
+/** The owners of a token. The service follows the holders of a token from the first read on. */
+export const useHolders = (mint: string) =>
+  useRead(
     "GET /api/v1/tokens/:chain/:address/holders",
     { path: { chain: "solana", address: mint }, query: { limit: ROWS } },
     everyOf
   )
+
+/** How many owners there are, how much the largest hold, and the largest themselves. */
+export const HoldersOf = ({ read }: { readonly read: ReturnType<typeof useHolders> }) => {
   return (
     <Panel title="Holders" read={read} everyMs={everyOf(read.answer)} rows={ROWS}>
       {({ data }) => (

@@ -12,7 +12,7 @@ import { type Counterpart, SOL, USDC } from "./counterpart.ts"
 import { ExitLadder } from "./ExitLadder.tsx"
 import { FACTS_EVERY_MS, type FactsAnswer, TokenFacts } from "./TokenFacts.tsx"
 import { Head } from "./Head.tsx"
-import { HoldersOf } from "./Holders.tsx"
+import { HoldersOf, useHolders } from "./Holders.tsx"
 import { Pools } from "./Pools.tsx"
 import { QuoteBox } from "./QuoteBox.tsx"
 import { Risk, RISK_EVERY_MS } from "./Risk.tsx"
@@ -72,6 +72,7 @@ export const Token = () => {
   const facts = useRead("GET /api/v1/tokens/:chain/:address", solana(mint), FACTS_EVERY_MS)
   const stats = useRead("GET /api/v1/tokens/:chain/:address/stats", solana(mint), STATS_EVERY_MS)
   const risk = useRead("GET /api/v1/tokens/:chain/:address/risk", solana(mint), RISK_EVERY_MS)
+  const holders = useHolders(mint)
   const pools = usePools(mint)
   const { again: readAlerts, alerts } = useAlerts(mint)
   const [chosen, setChosen] = useState({ mint, pool: "" })
@@ -95,6 +96,7 @@ export const Token = () => {
         mint={mint}
         facts={facts.answer?.data ?? null}
         stats={stats.answer}
+        holders={holders.answer?.data.holders}
         risk={risk}
         venue={known[0]?.dex ?? null}
         onRisk={showRisk}
@@ -110,10 +112,10 @@ export const Token = () => {
           <Trading read={facts} />
           <TokenFacts read={facts} />
         </div>
-        <div class="wide" ref={lists}>
+        <div class="wide lists" ref={lists}>
           <Tabs label="Lists of the token" tabs={tabs} chosen={tab} onChoose={setTab}>
             {tab === "trades" && <Trades mint={mint} pool={pool} />}
-            {tab === "holders" && <HoldersOf mint={mint} />}
+            {tab === "holders" && <HoldersOf read={holders} />}
             {tab === "pools" && <Pools read={pools} />}
             {tab === "traders" && <TopTraders mint={mint} />}
             {tab === "risk" && <Risk read={risk} />}

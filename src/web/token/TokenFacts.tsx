@@ -16,7 +16,7 @@ const Authority = ({ address, known }: { readonly address: string | null; readon
   if (address !== null) {
     return <span title={address}>{shortAddress(address)}</span>
   }
-  return known ? <>given up</> : <>–</>
+  return known ? <>given up</> : <span class="soft">unknown</span>
 }
 
 /** Facts of one token, each with how well it is known. */

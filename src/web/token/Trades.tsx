@@ -49,19 +49,24 @@ const columnsOf = (denom: Denom): ReadonlyArray<Column<Trade>> => [
   {
     name: "Amount",
     isNumber: true,
-    cell: ({ legs: { token } }) => <Units amount={token.amount} decimals={token.decimals} />
+    cell: ({ legs: { token } }) => <Units amount={token.amount} decimals={token.decimals} aligned />
   },
   {
     name: "Value",
     isNumber: true,
     cell: ({ volumeSol, volumeUsd }) => (
-      <Amount of={denom === "usd" ? volumeUsd : volumeSol} unit={denom} why="the price of the other token is unknown" />
+      <Amount
+        of={denom === "usd" ? volumeUsd : volumeSol}
+        unit={denom}
+        aligned
+        why="the price of the other token is unknown"
+      />
     )
   },
   {
     name: "Price",
     isNumber: true,
-    cell: ({ priceSol, priceUsd }) => <Amount of={denom === "usd" ? priceUsd : priceSol} unit={denom} />
+    cell: ({ priceSol, priceUsd }) => <Amount of={denom === "usd" ? priceUsd : priceSol} unit={denom} priced />
   },
   {
     name: "Venue",

@@ -60,7 +60,7 @@ const columnsOf = (
   },
   { name: "State", cell: ({ status }) => (status === "live" ? "live" : "nothing seen yet") },
   { name: "Last seen", cell: ({ lastEventAtMs }) => <When atMs={lastEventAtMs} /> },
-  { name: "Notes", cell: ({ notes }) => <bdi class="words">{notes ?? "–"}</bdi> },
+  { name: "Notes", cell: ({ notes }) => <bdi class="words">{notes}</bdi> },
   {
     name: "Actions",
     isUnnamed: true,

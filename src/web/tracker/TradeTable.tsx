@@ -50,9 +50,13 @@ const columnsOf = (labels: ReadonlyMap<string, string | null> | null): ReadonlyA
       ]),
   { name: "Side", cell: ({ side }) => <span class={side === "buy" ? "up" : "down"}>{side}</span> },
   { name: "Token", cell: ({ mint, symbol }) => <TokenLink mint={mint} symbol={symbol} /> },
-  { name: "Amount", isNumber: true, cell: ({ amount, decimals }) => <Units amount={amount} decimals={decimals} /> },
+  {
+    name: "Amount",
+    isNumber: true,
+    cell: ({ amount, decimals }) => <Units amount={amount} decimals={decimals} aligned />
+  },
   { name: "Value", isNumber: true, cell: ({ volume_usd }) => <Amount of={volume_usd} unit="usd" short /> },
-  { name: "Price", isNumber: true, cell: ({ price_usd }) => <Amount of={price_usd} unit="usd" /> },
+  { name: "Price", isNumber: true, cell: ({ price_usd }) => <Amount of={price_usd} unit="usd" priced /> },
   { name: "Market cap", isNumber: true, cell: ({ market_cap_usd }) => <Amount of={market_cap_usd} unit="usd" short /> },
   { name: "Venue", cell: ({ dex }) => dex ?? "–" }
 ]

@@ -29,10 +29,10 @@ const tradeColumns: ReadonlyArray<Column<Trade>> = [
   {
     name: "Amount",
     isNumber: true,
-    cell: ({ legs: { token } }) => <Units amount={token.amount} decimals={token.decimals} />
+    cell: ({ legs: { token } }) => <Units amount={token.amount} decimals={token.decimals} aligned />
   },
   { name: "Value", isNumber: true, cell: ({ volumeUsd }) => <Amount of={volumeUsd} unit="usd" why={PRICE} short /> },
-  { name: "Price", isNumber: true, cell: ({ priceUsd }) => <Amount of={priceUsd} unit="usd" why={PRICE} /> },
+  { name: "Price", isNumber: true, cell: ({ priceUsd }) => <Amount of={priceUsd} unit="usd" why={PRICE} priced /> },
   { name: "Venue", cell: ({ dex, pool }) => dex ?? (pool === null ? "several pools" : "–") }
 ]
 
@@ -43,7 +43,11 @@ const transferColumns: ReadonlyArray<Column<Transfer>> = [
     cell: ({ direction }) => <span class={direction === "in" ? "up" : "down"}>{direction}</span>
   },
   { name: "Token", cell: ({ mint }) => <TokenLink mint={mint} /> },
-  { name: "Amount", isNumber: true, cell: ({ amount, decimals }) => <Units amount={amount} decimals={decimals} /> }
+  {
+    name: "Amount",
+    isNumber: true,
+    cell: ({ amount, decimals }) => <Units amount={amount} decimals={decimals} aligned />
+  }
 ]
 
 const captionOf = (meta: TradesAnswer["meta"] | undefined): string => {
