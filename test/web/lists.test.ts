@@ -20,14 +20,14 @@ describe.runIf(isAvailable)("in a browser", () => {
           await made.getByRole("columnheader", { name: "Units of known cost" }).waitFor()
           await made.getByRole("rowheader", { name: "Realized", exact: true }).waitFor()
           await page.getByRole("button", { name: "Edit tracking" }).waitFor()
-          await page.getByText(/^(?:in|known, in) .*traded tokens/u).waitFor()
+          await page.getByText(/SOL and \d+ tokens/u).waitFor()
           await page.getByRole("heading", { name: "Closed positions" }).waitFor()
           await page.getByRole("button", { name: "Last trade" }).click()
           await page
             .getByRole("columnheader", { name: "Last trade", exact: true })
             .and(page.locator("[aria-sort=descending]"))
             .waitFor()
-          await page.getByText("Lots", { exact: true }).first().click()
+          await page.getByText("Origin", { exact: true }).first().click()
           await page.getByRole("tab", { name: "Trades" }).click()
           await page
             .getByRole("region", { name: /^Newest first/u })
@@ -38,6 +38,41 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByRole("heading", { name: "Transfers" }).waitFor()
           assert.match(page.url(), /tab=transfers/u)
         })
+      })
+    )
+
+    it.effect("show what a wallet holds, its lots by a method, what came first, and files of them", () =>
+      Effect.gen(function* () {
+        const { complaints, page } = yield* (yield* App).visit("/tracker")
+        yield* Effect.promise(async () => {
+          await page.getByRole("link", { name: "Diamond hands" }).first().click()
+          await page.getByText(/^(?:First recorded transfer in|No transfer to this wallet)/u).waitFor()
+          await page.getByRole("tab", { name: "Balances" }).click()
+          const held = page.getByRole("region", { name: "Read from the chain" })
+          await held.getByRole("row", { name: /^SOL [\d.,]+ \$/u }).waitFor()
+          await page.getByRole("tab", { name: "Lots" }).click()
+          const sold = page.getByRole("region", { name: "What each sale took" })
+          await sold.getByRole("columnheader", { name: "Gain" }).waitFor()
+          const [asked] = await Promise.all([
+            page.waitForRequest(/\/lots\?.*method=fifo/u),
+            page.getByRole("button", { name: "First in" }).click()
+          ])
+          assert.match(asked.url(), /state=sold/u)
+          assert.match(page.url(), /tab=lots&method=fifo/u)
+          await sold.getByRole("row").nth(1).waitFor()
+          for (const [tab, wanted] of [
+            ["Lots", /^mint,.*gainUsd/u],
+            ["Trades", /^signature,/u],
+            ["Transfers", /^signature,/u]
+          ] as const) {
+            await page.getByRole("tab", { name: tab }).click()
+            const href = (await page.getByRole("link", { name: "As CSV" }).getAttribute("href")) ?? ""
+            const csv = await page.request.get(href)
+            assert.match(csv.headers()["content-type"] ?? "", /^text\/csv/u)
+            assert.match((await csv.text()).split("\n", 1)[0] ?? "", wanted)
+          }
+        })
+        assert.deepStrictEqual(complaints, [])
       })
     )
 

@@ -59,9 +59,17 @@ export const Made = ({ of: summary }: { readonly of: Summary | null }) => {
     return <Empty>No trade of this wallet is stored. It may have traded before the stored history begins.</Empty>
   }
   const { costBasis, exclusions: left, fromMs, observedEvents, throughMs, valuation } = summary.historyCoverage.solana
+  const isKnown = sums.some(([, key]) => summary.known[key] !== null || summary.wallet[key] !== null)
   return (
     <div class="stack">
-      <Sums of={summary} />
+      {isKnown ? (
+        <Sums of={summary} />
+      ) : (
+        <p>
+          The profit is unknown: this wallet held its tokens before the record begins, so what they cost was not seen.
+          Sales of what it bought since then will show here.
+        </p>
+      )}
       <Facts
         of={[
           ["Trades counted", observedEvents],
@@ -75,7 +83,7 @@ export const Made = ({ of: summary }: { readonly of: Summary | null }) => {
       <p class="soft">
         Average cost over the swaps seen
         {fromMs !== null && throughMs !== null && ` from ${timeText(fromMs)} to ${timeText(throughMs)}`}, not over the
-        whole life of the wallet. A dash means that part of the figure is unknown. Unknown is never counted as zero.
+        whole life of the wallet. An unknown part is never counted as zero.
         {left.length > 0 &&
           ` Not counted: ${left.map((each) => exclusions[each] ?? each.replaceAll("_", " ")).join(", ")}.`}
       </p>

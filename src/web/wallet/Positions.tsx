@@ -28,7 +28,7 @@ const Lots = ({ of: { decimals, known, quantities } }: { readonly of: Position }
   const held = lots.filter(([key]) => quantities[key] !== "0")
   return held.length === 0 ? null : (
     <details>
-      <summary>Lots</summary>
+      <summary>Origin</summary>
       <ul class="plain-list soft">
         {held.map(([key, words]) => (
           <li key={key}>
@@ -143,7 +143,7 @@ const List = ({ of: { data } }: { readonly of: PositionsAnswer }) => {
       />
       <Table
         isDense
-        caption="A figure in grey is the known part of one that is not wholly known."
+        caption="Grey: the known part of a figure. A dash: what the wallet paid, or the price now, is not known."
         columns={columns}
         rows={shown}
         keyOf={({ mint }) => mint}

@@ -14,7 +14,7 @@ const READ_MS = 60_000
 
 const Extreme = ({ of: position }: { readonly of: Closed }) =>
   position === null ? (
-    <>–</>
+    <span class="soft">none known</span>
   ) : (
     <>
       <Amount of={position.realized} unit="usd" signed short /> <TokenLink mint={position.mint} />
@@ -26,7 +26,19 @@ const streakWords = ({ current, longestLost, longestWon }: Performance["streaks"
   return `${longestWon} won, ${longestLost} lost; ${now}`
 }
 
-const All = ({ of: results }: { readonly of: Performance }) => (
+/** Results, or why there are none. */
+const All = ({ of: results }: { readonly of: Performance }) =>
+  results.known === 0 ? (
+    <Empty>
+      {results.closed === 0
+        ? "No position is closed yet. Win rate, best and worst show here once one is."
+        : `${results.closed} positions are closed, and what they cost is not in the record: they have no known result.`}
+    </Empty>
+  ) : (
+    <Known of={results} />
+  )
+
+const Known = ({ of: results }: { readonly of: Performance }) => (
   <Facts
     of={[
       [
@@ -40,7 +52,14 @@ const All = ({ of: results }: { readonly of: Performance }) => (
       ],
       ["Best", <Extreme of={results.best} />],
       ["Worst", <Extreme of={results.worst} />],
-      ["Held for", results.holdMs.median === null ? "–" : `${ageWords(results.holdMs.median)} in the median`],
+      [
+        "Held for",
+        results.holdMs.median === null ? (
+          <span class="soft">not known</span>
+        ) : (
+          `${ageWords(results.holdMs.median)} in the median`
+        )
+      ],
       ["Longest rows", streakWords(results.streaks)],
       [
         "Largest fall",

@@ -5,10 +5,8 @@ import { call, isMissing } from "../data/request.ts"
 import { useAddress } from "../data/useAddress.ts"
 import { type Read, useRead, useReading } from "../data/useRead.ts"
 import { NotFound } from "../frame/NotFound.tsx"
-import { Amount } from "../parts/Amount.tsx"
 import { CopyText } from "../parts/CopyText.tsx"
 import { Dialog } from "../parts/Dialog.tsx"
-import { sumOf } from "../parts/numbers.ts"
 import { Failed, Loading, Shown } from "../parts/States.tsx"
 import { Tabs } from "../parts/Tabs.tsx"
 import { useTitle } from "../parts/useTitle.ts"
@@ -16,8 +14,12 @@ import { shortAddress } from "../parts/words.ts"
 import { AddOne } from "../tracker/AddWallets.tsx"
 import { EditWallet } from "../tracker/EditWallet.tsx"
 import { labelsOf, type Snapshot } from "../tracker/tracked.ts"
+import { Balances, type BalancesAnswer, Worth } from "./Balances.tsx"
+import { CsvLink } from "./CsvLink.tsx"
+import { Funding } from "./Funding.tsx"
 import { History } from "./History.tsx"
 import { Identity } from "./Identity.tsx"
+import { Lots } from "./Lots.tsx"
 import { Made } from "./Made.tsx"
 import { WalletTrades, WalletTransfers } from "./Movements.tsx"
 import { Positions, type PositionsAnswer } from "./Positions.tsx"
@@ -26,68 +28,55 @@ import "../style/market.css"
 
 const READ_MS = 15_000
 const IDENTITY_MS = 60_000
+const BALANCES_MS = 30_000
 
-/** The value of what the wallet holds: the known part, and beside it what is not in it. */
-const Value = ({ of: { data } }: { readonly of: PositionsAnswer }) => {
-  const open = data.positions.filter((position) => position.open)
-  const known = open.flatMap(({ valueUsd }) => valueUsd ?? [])
-  const unknown = open.length - known.length
-  if (data.status === "unavailable") {
-    return <p>No trade of this wallet is stored. It may have traded before the stored history begins.</p>
-  }
-  return (
-    <p>
-      <strong>
-        <Amount of={known.length === 0 && open.length > 0 ? null : sumOf(known)} unit="usd" why="no value is known" />
-      </strong>{" "}
-      <span class="soft">
-        {unknown === 0
-          ? `in ${open.length} traded tokens`
-          : `known, in ${known.length} of ${open.length} traded tokens. The value of ${unknown} is unknown and not in it.`}
-      </span>
-    </p>
-  )
-}
-
-type Tab = "positions" | "trades" | "transfers"
+type Tab = "positions" | "balances" | "lots" | "trades" | "transfers"
 
 const tabs: ReadonlyArray<readonly [Tab, string]> = [
   ["positions", "Positions"],
+  ["balances", "Balances"],
+  ["lots", "Lots"],
   ["trades", "Trades"],
   ["transfers", "Transfers"]
 ]
 
-/** Positions, trades and transfers. The address names the list that is shown. */
-const Lists = ({
-  isTracked,
-  positions,
-  wallet
-}: {
+interface ListsProps {
   readonly wallet: string
   readonly isTracked: boolean
   readonly positions: Read<PositionsAnswer>
-}) => {
+  readonly balances: Read<BalancesAnswer>
+}
+
+const Movements = ({
+  isTracked,
+  list,
+  wallet
+}: Pick<ListsProps, "isTracked" | "wallet"> & { readonly list: "trades" | "transfers" }) => (
+  <section class="card" aria-labelledby="movements">
+    <div class="row spread">
+      <h2 id="movements">{list === "trades" ? "Trades" : "Transfers"}</h2>
+      <CsvLink wallet={wallet} list={list} />
+    </div>
+    {list === "trades" ? <WalletTrades wallet={wallet} isTracked={isTracked} /> : <WalletTransfers wallet={wallet} />}
+  </section>
+)
+
+/** Positions, balances, lots, trades and transfers. The address names the list that is shown. */
+const Lists = ({ balances, isTracked, positions, wallet }: ListsProps) => {
   const { query, set } = useAddress()
-  const tab = tabs.find(([key]) => key === query["tab"])?.[0] ?? "positions"
+  const usual: Tab = positions.answer?.data.status === "unavailable" ? "balances" : "positions"
+  const tab = tabs.find(([key]) => key === query["tab"])?.[0] ?? usual
   return (
     <Tabs
       label="Lists of the wallet"
       tabs={tabs}
       chosen={tab}
-      onChoose={(next) => set({ tab: next === "positions" ? "" : next })}
+      onChoose={(next) => set({ tab: next === usual ? "" : next })}
     >
-      {tab === "positions" ? (
-        <Positions read={positions} />
-      ) : (
-        <section class="card" aria-labelledby="movements">
-          <h2 id="movements">{tab === "trades" ? "Trades" : "Transfers"}</h2>
-          {tab === "trades" ? (
-            <WalletTrades wallet={wallet} isTracked={isTracked} />
-          ) : (
-            <WalletTransfers wallet={wallet} />
-          )}
-        </section>
-      )}
+      {tab === "positions" && <Positions read={positions} />}
+      {tab === "balances" && <Balances read={balances} />}
+      {tab === "lots" && <Lots wallet={wallet} />}
+      {(tab === "trades" || tab === "transfers") && <Movements wallet={wallet} isTracked={isTracked} list={tab} />}
     </Tabs>
   )
 }
@@ -148,6 +137,11 @@ export const Wallet = () => {
     { path: { wallet }, query: { limit: 500 } },
     READ_MS
   )
+  const balances = useRead(
+    "GET /api/v1/wallets/:wallet/balances",
+    { path: { wallet }, query: { limit: 500 } },
+    BALANCES_MS
+  )
   const tracker = useRead("GET /api/v1/tracker/snapshot", {}, READ_MS)
   const [row] = identity.answer?.data.wallets ?? []
   if (positions.failure !== null && isMissing(positions.failure)) {
@@ -163,22 +157,25 @@ export const Wallet = () => {
           <CopyText text={wallet} what="the address" />
         </div>
         <div class="worth">
-          <Shown read={positions} what="its value" rows={1}>
-            {(answer) => <Value of={answer} />}
+          <Shown read={balances} what="its value" rows={1}>
+            {(answer) => <Worth of={answer} />}
           </Shown>
         </div>
+        <Funding key={wallet} wallet={wallet} />
         {row !== undefined && row.identity !== null && <Identity of={row.identity} />}
-        {identity.failure !== null && <Failed failure={identity.failure} isRetrying={identity.isRetrying} />}
+        {identity.failure !== null && balances.failure === null && (
+          <Failed failure={identity.failure} isRetrying={identity.isRetrying} />
+        )}
         <div class="tracking">
-          <Shown read={tracker} what="the tracking" rows={1}>
+          <Shown read={tracker} what="the tracking" rows={1} isQuiet>
             {(snapshot) => <Tracking wallet={wallet} snapshot={snapshot} again={tracker.again} />}
           </Shown>
         </div>
       </section>
       {positions.answer === null && positions.failure === null && <Loading what="the wallet" rows={24} />}
       {positions.answer !== null && positions.answer.data.status !== "unavailable" && (
-        <>
-          <div class="pair">
+        <div class="pair">
+          <div class="stack">
             <section class="card" aria-labelledby="made">
               <h2 id="made">Profit</h2>
               <Shown read={positions} what="its profit" rows={8}>
@@ -188,8 +185,18 @@ export const Wallet = () => {
             <Results key={wallet} wallet={wallet} />
           </div>
           <History key={wallet} wallet={wallet} />
-          <Lists key={wallet} wallet={wallet} isTracked={isTracked} positions={positions} />
-        </>
+        </div>
+      )}
+      {positions.answer !== null && positions.answer.data.status === "unavailable" && (
+        <p class="note">
+          No trade of this wallet is in the record, so it has no profit and no positions here. It may have traded before
+          the record begins.
+        </p>
+      )}
+      {(positions.answer !== null || positions.failure !== null) && (
+        <div>
+          <Lists key={wallet} wallet={wallet} isTracked={isTracked} positions={positions} balances={balances} />
+        </div>
       )}
     </div>
   )
