@@ -106,13 +106,15 @@ const cookieOf = async (url: string, link: string) => {
   return value === "" ? refuse(`The sign-in link was refused: ${response.status}`) : { name, value, url }
 }
 
-/** A wallet that trades the token, for the page of a wallet. */
+/** A wallet that the account tracks, for the page of a wallet; otherwise a wallet that trades the token. */
 const traderOf = async (url: string, mint: string, { name, value }: { name: string; value: string }) => {
-  const response = await fetch(`${url}/api/v1/tokens/solana/${mint}/top-traders?limit=1`, {
-    headers: { cookie: `${name}=${value}` }
-  })
-  const { data = [] }: { data?: ReadonlyArray<{ readonly wallet: string }> } = await response.json()
-  return data[0]?.wallet ?? "11111111111111111111111111111112"
+  const read = async (path: string) => {
+    const response = await fetch(url + path, { headers: { cookie: `${name}=${value}` } })
+    return (await response.json()) as { readonly [list: string]: ReadonlyArray<{ readonly wallet: string }> }
+  }
+  const { wallets = [] } = await read("/api/v1/tracker/snapshot")
+  const { data = [] } = wallets.length > 0 ? {} : await read(`/api/v1/tokens/solana/${mint}/top-traders?limit=1`)
+  return (wallets.at(-1) ?? data[0])?.wallet ?? "11111111111111111111111111111112"
 }
 
 const FAILURE = {
@@ -204,6 +206,10 @@ const take = async (browser: Browser, url: string, cookie: Awaited<ReturnType<ty
     const page = await context.newPage()
     await page.clock.install()
     const route = routeOf[shot.state]
+    if (shot.state === "empty" || shot.state === "failed" || shot.state === "loading" || shot.state === "late") {
+      // A socket would bring what the reads do not.
+      await page.routeWebSocket(/\/realtime/u, () => undefined)
+    }
     if (route !== undefined) {
       await page.route(READS, (each) => void route(each).catch(() => undefined))
     }
@@ -240,8 +246,14 @@ try {
     const wallet = await traderOf(url, mint, cookie)
     const pages: Readonly<Record<string, string>> = {
       market: "/",
+      launches: "/?tab=launches&window=24h",
+      watchlists: "/?tab=watchlists",
+      map: "/?tab=map",
+      venues: "/?tab=venues",
       token: `/t/${mint}`,
       wallet: `/w/${wallet}`,
+      balances: `/w/${wallet}?tab=balances`,
+      lots: `/w/${wallet}?tab=lots`,
       tracker: "/tracker",
       alerts: "/alerts",
       copy: "/copy",
