@@ -103,8 +103,11 @@ export const QuoteResult = ({
         [
           "Price impact",
           <>
-            <Amount of={quote.priceImpactPct} unit="percent" why={whyNoImpact(quote)} />
-            {quote.priceImpactPct === null && <span class="soft"> {whyNoImpact(quote)}</span>}
+            {quote.priceImpactPct === null ? (
+              <span class="soft">{whyNoImpact(quote)}</span>
+            ) : (
+              <Amount of={quote.priceImpactPct} unit="percent" />
+            )}
           </>
         ]
       ]}
