@@ -67,7 +67,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           ] as const) {
             await page.getByRole("tab", { name: tab }).click()
             const href = (await page.getByRole("link", { name: "As CSV" }).getAttribute("href")) ?? ""
-            const csv = await page.request.get(href)
+            const csv = await page.request.get(new URL(href, page.url()).href)
             assert.match(csv.headers()["content-type"] ?? "", /^text\/csv/u)
             assert.match((await csv.text()).split("\n", 1)[0] ?? "", wanted)
           }
