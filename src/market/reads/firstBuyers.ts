@@ -18,6 +18,7 @@ export const LAUNCH_BUYERS = 10
  */
 const REACH = [10_000, 120_000, 3_600_000, 86_400_000, Number.POSITIVE_INFINITY]
 const PAGE = 500
+const DAY_MS = 86_400_000
 /** Pages of one search. When the shortest reach has more purchases, they are not searched. */
 const MOST_PAGES = 20
 
@@ -41,6 +42,12 @@ const firstOfEach = (trades: ReadonlyArray<TapeTrade>, most: number): ReadonlyAr
   return trades
     .toSorted((a, b) => newestFirst(b, a))
     .filter(({ wallet }) => !seen.has(wallet) && seen.add(wallet).size <= most)
+}
+
+/** The reaches of a search. A young token with few purchases is read at once, because it has hardly more than it shows. */
+const reachesOf = ({ state }: Market["Service"], { mint }: LaunchRecord, ageMs: number): ReadonlyArray<number> => {
+  const isYoung = ageMs < DAY_MS
+  return isYoung && (state.window(mint, "24h")?.buys ?? PAGE) < PAGE ? REACH.slice(-1) : REACH
 }
 
 /** Every purchase of a span; null when there are too many. */
@@ -75,7 +82,7 @@ export const firstPurchases = Effect.fnUntraced(function* (
   if (createdAtMs === null) {
     return unknown(incomplete("not_captured"))
   }
-  for (const reach of REACH) {
+  for (const reach of reachesOf(tape, launch, nowMs - createdAtMs)) {
     const end = createdAtMs + reach
     const toMs = end < nowMs ? end : null
     const span = yield* purchases(tape, launch, createdAtMs, toMs)

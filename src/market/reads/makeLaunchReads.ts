@@ -41,7 +41,7 @@ const MOST_SEARCHED = 50
 /** Searches that are kept, and for how long: a whole list changes only when a gap in it is repaired. */
 const MOST_KEPT = 2000
 const KEPT_WHOLE = Duration.minutes(5)
-const KEPT = Duration.seconds(10)
+const KEPT = Duration.seconds(30)
 /** Searches of one request at a time. */
 const AT_ONCE = 4
 

@@ -29,7 +29,7 @@ const SLOW_MS = 20_000
 /** Milliseconds between two reads of the first buyers that are shown. */
 const BUYERS_MS = 10_000
 /** Milliseconds between two reads of the first buyers of all cards. */
-const SHORTS_MS = 20_000
+const SHORTS_MS = 30_000
 
 /** How buyers bought together, in words. Nothing for a wallet that bought alone. */
 const bundles: Readonly<Record<Buyer["bundle"], readonly [tag: string, why: string] | null>> = {

@@ -6,10 +6,12 @@ import { COMPLETE, unavailable } from "../../../src/domain/Scalar.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
 import { HolderReader, unknownFigures } from "../../../src/tokens/HolderReader.ts"
 import { assertInvalid, assertRefused, keys } from "./tokenCalls.ts"
+import { makeMemoryStores } from "../../../src/testing/MemoryStores.ts"
 import { poolOf } from "../../market/tape/decoded.ts"
 import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
 import { type Answer, call } from "../../support/http.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
+import { replaced } from "../../support/marketStores.ts"
 import { at, poolWith, priceAll } from "../../support/views.ts"
 
 const NOW = 4000
@@ -355,6 +357,39 @@ layer(reading({ books: buyerBooks, world: { keys } }).pipe(Layer.provide(holders
       assertRefused(other, 400, "unsupported_chain")
       const many = yield* call("/api/v1/tokens/first-buyers?addresses=x", { key: "h" })
       assertInvalid(many, "query", "addresses", "format")
+    })
+  )
+})
+
+const memory = makeMemoryStores()
+const store = { asked: 0 }
+const stored = replaced(memory, {
+  trades: {
+    swapsOf: (request) =>
+      Effect.suspend(() => {
+        store.asked++
+        return memory.trades.swapsOf(request)
+      })
+  }
+})
+layer(reading({ books: buyerBooks, stored, world: { keys } }))("first buyers of a young token", (it) => {
+  it.effect("are read from the store at once, and kept for half a minute", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      yield* setSecond(NOW)
+      yield* tape.apply(block(0))
+      const trades = bundles
+        .slice(0, 2)
+        .map(({ index, signature, wallet }) => at(NOW - 10, { ...bought, wallet, index, signature }))
+      yield* tape.apply(block(NOW - 10, { launches: [launched(2, "created")], trades }))
+      yield* tape.apply(block(NOW))
+      for (let read = 1; read <= 2; read++) {
+        yield* buyers(2, "", "b")
+        assert.strictEqual(store.asked, 1)
+      }
+      yield* setSecond(NOW + 31)
+      yield* buyers(2, "", "b")
+      assert.strictEqual(store.asked, 2)
     })
   )
 })
