@@ -18,6 +18,7 @@ export const entries = {
   blockWorker: pathOf("../src/chain/decoding/blockWorker.ts"),
   rawBlockWorker: pathOf("../src/chain/recording/rawBlockWorker.ts"),
   exportWorker: pathOf("../src/market/export/exportWorker.ts"),
+  importWorker: pathOf("../src/chain/importing/importWorker.ts"),
   proofWorker: pathOf("../src/quotes/execution/proofWorker.ts"),
   executionWorker: pathOf("../src/quotes/execution/executionWorker.ts"),
   geyserWorker: pathOf("../src/chain/decoding/geyserWorker.ts")

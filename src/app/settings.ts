@@ -32,6 +32,7 @@ import { blockSettings } from "../chain/blocks/BlockFeedRpc.ts"
 import { geyserPatience } from "../chain/geyser/BlockFeedGeyser.ts"
 import { geyserEndpoints } from "../chain/geyser/geyserSettings.ts"
 import { historyUrlSetting, rpcSettings, rpcUrlSetting, wsUrlSetting } from "../chain/rpc/rpcSettings.ts"
+import { importParts } from "../chain/importing/importSettings.ts"
 import { isRecording, recordBounds, recordDir } from "../chain/recording/recordSettings.ts"
 import { isReplaying, replaySettings } from "../chain/recording/replaySettings.ts"
 import { statusTimeout } from "../chain/rpc/TransactionStatusRpc.ts"
@@ -75,6 +76,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   Config.flatMap(geyserEndpoints(), ({ length }) => (length === 0 ? Config.succeed([]) : rpcUrlSetting)),
   geyserPatience,
   statusTimeout,
+  importParts,
   isRecording,
   recordBounds,
   recordDir,

@@ -1,4 +1,7 @@
-/** `data`: backs the database up, restores and checks a backup, exports trades and candles, and reads recordings. */
+/**
+ * `data`: backs the database up, restores and checks a backup, exports trades and candles, reads recordings, and imports
+ * blocks of the past.
+ */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { summarizeRecording } from "../../chain/recording/readRecording.ts"
@@ -10,6 +13,7 @@ import { restore } from "../../storage/backup/restore.ts"
 import * as Database from "../../storage/Database.ts"
 import { ExportFailed, formats } from "../../storage/tableFile.ts"
 import { VERSION } from "../version.ts"
+import { historyCommands } from "./importData.ts"
 
 // Other commands load nothing of the market.
 const market = Effect.promise(() => import("../../market/export/exportRows.ts"))
@@ -151,6 +155,6 @@ const recording = Command.make(
 
 /** Backs up, restores, verifies and exports. The exit code is 1 when anything is refused. */
 export const command = Command.make("data").pipe(
-  Command.withDescription("Back up and restore the database, export its trades, and look at recordings"),
-  Command.withSubcommands([backup, restored, verify, exported, recording])
+  Command.withDescription("Back up and restore the database, import and export trades, and look at recordings"),
+  Command.withSubcommands([backup, restored, verify, exported, recording, ...historyCommands])
 )

@@ -31,6 +31,11 @@ export interface Repair {
   readonly first: { readonly slot: number; readonly second: number } | null
   /** Gaps among blocks older than the oldest stored block. */
   readonly found: Gaps
+  /**
+   * Whether the repair counts, so that memory is rebuilt. By default it does when it changes trades. A repair of blocks
+   * that are too old for memory need not count.
+   */
+  readonly counts?: boolean | undefined
 }
 
 /** Progress after one more block. A block that is not newer changes nothing. */
@@ -56,11 +61,11 @@ export const joinProgress = (known: TradeProgress | null, batches: ReadonlyArray
 
 export const repairedProgress = (
   known: TradeProgress,
-  { batches, first, found, gap, repriced }: Repair
+  { batches, counts, first, found, gap, repriced }: Repair
 ): TradeProgress => ({
   ...known,
   firstSlot: Math.min(known.firstSlot, first?.slot ?? known.firstSlot),
   readFrom: Math.min(known.readFrom, first?.second ?? known.readFrom),
   gaps: [...found, ...(gap === null ? known.gaps : withoutGap(known.gaps, gap.fromSlot, gap.left))],
-  repairs: known.repairs + (batches.length > 0 || repriced.length > 0 ? 1 : 0)
+  repairs: known.repairs + ((counts ?? (batches.length > 0 || repriced.length > 0)) ? 1 : 0)
 })

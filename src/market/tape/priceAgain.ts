@@ -80,33 +80,45 @@ const revaluedAfter = Effect.fnUntraced(function* (
   })
 })
 
+/** What is known about blocks that are priced again. */
+export interface PricedBefore {
+  /** The pricing of the blocks right before these; null to look their swaps up. */
+  readonly pricing: BlockPricing<TradeStoreUnavailable> | null
+  /** False when no stored trade after these blocks is near enough for their swaps to price it. */
+  readonly hasLater: boolean
+}
+
 /**
- * Prices blocks, given oldest first. Returns them with the stored trades whose price they change. The pricing of new
- * blocks gets their swaps too. Waits until the blocks that it has already priced are stored.
+ * Prices blocks, given oldest first. Returns them with the stored trades whose price they change, and the pricing for
+ * the blocks right after them, which is null when later blocks are stored. The pricing of new blocks gets their swaps too. Waits until the blocks that it has already
+ * priced are stored.
  */
 export const priceAgain = Effect.fnUntraced(function* (
   { durable, live, prices, storable, stores }: PricingParts,
   blocks: ReadonlyArray<TradeBatch>,
-  nowMs: number
+  nowMs: number,
+  before: PricedBefore = { pricing: null, hasLater: true }
 ) {
   const [first] = blocks
   if (first === undefined) {
-    return { batches: [], repriced: [] }
+    return { batches: [], repriced: [], pricing: before.pricing }
   }
-  const pricing = yield* pricingAgainAfter(stores.trades, prices, { slot: first.slot - 1, timeMs: first.timeMs })
+  const pricing =
+    before.pricing ?? (yield* pricingAgainAfter(stores.trades, prices, { slot: first.slot - 1, timeMs: first.timeMs }))
   const batches = yield* Effect.forEach(blocks, (batch) =>
     Effect.map(pricing.price(batch), (priced) => storable(priced, nowMs))
   )
   const last = batches.at(-1)
-  const trades = batches.flatMap((batch) => batch.trades)
+  const trades = before.hasLater ? batches.flatMap((batch) => batch.trades) : []
   const [solSwaps, moneySwaps] = [trades.filter(isSolSwap), trades.filter(isMoneySwap)]
   if (last === undefined || solSwaps.length + moneySwaps.length === 0) {
-    return { batches, repriced: [] }
+    return { batches, repriced: [], pricing }
   }
   live.recall([...solSwaps, ...moneySwaps])
   yield* stored(durable, live.newest())
   const { after, changed } =
     solSwaps.length === 0 ? { after: last.slot, changed: [] } : yield* changedAfter(stores.blocks, pricing, last)
   const revalued = yield* revaluedAfter(stores.trades, pricing, moneySwaps, { after, since: last })
-  return { batches, repriced: [...changed, ...revalued] }
+  // This pricing knows later swaps by now.
+  return { batches, repriced: [...changed, ...revalued], pricing: null }
 })

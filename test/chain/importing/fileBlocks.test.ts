@@ -1,0 +1,102 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { gzipSync, zstdCompressSync } from "node:zlib"
+import { fileBlocks, recordedGenesis } from "../../../src/chain/importing/fileBlocks.ts"
+import { type ImportRange, ImportRefused } from "../../../src/chain/importing/importSource.ts"
+import { encodeEntry, FORMAT } from "../../../src/chain/recording/recordEntry.ts"
+import { pathOfFile } from "../../../src/chain/recording/recordFiles.ts"
+
+const everything: ImportRange = { fromSlot: null, toSlot: null, fromMs: null, toMs: null }
+
+const folderOf = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-import-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+)
+
+const blockOf = (slot: number) => ({ parentSlot: slot - 1, blockTime: slot, blockhash: `b${slot}`, transactions: [] })
+const lineOf = (slot: number) => JSON.stringify({ slot, block: blockOf(slot) })
+
+const entryOf = (slot: number) => {
+  const json = zstdCompressSync(JSON.stringify(blockOf(slot)))
+  const block = { slot, parentSlot: slot - 1, blockTimeMs: 5, blockTimeEstimated: true, heardAtMs: 1, json }
+  return encodeEntry({ _tag: "Block", block })
+}
+
+const slotsOf = (path: string, range = everything) =>
+  Effect.map(Stream.runCollect(fileBlocks(path, range)), (blocks) => Array.from(blocks, ({ slot }) => slot))
+
+describe("fileBlocks", () => {
+  it.effect("reads lines of JSON, plain or compressed, with and without an inner block", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      const text = `${lineOf(7)}\n\n${JSON.stringify({ slot: 9, ...blockOf(9) })}\n${lineOf(12)}`
+      const forms = {
+        "a.ndjson": Buffer.from(text),
+        "a.jsonl.gz": gzipSync(text),
+        "a.ndjson.zst": zstdCompressSync(text)
+      }
+      for (const [name, bytes] of Object.entries(forms)) {
+        writeFileSync(join(folder, name), bytes)
+        assert.deepStrictEqual(yield* slotsOf(join(folder, name)), [7, 9, 12])
+      }
+    })
+  )
+
+  it.effect("reads a folder of blocks in the order of their slots, whatever their names sort like", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      for (const slot of [9, 10, 100]) {
+        writeFileSync(join(folder, `${slot}.json.gz`), gzipSync(JSON.stringify({ result: blockOf(slot) })))
+      }
+      assert.deepStrictEqual(yield* slotsOf(folder), [9, 10, 100])
+      assert.deepStrictEqual(yield* slotsOf(folder, { ...everything, fromSlot: 10 }), [10, 100])
+    })
+  )
+
+  it.effect("reads the blocks of a recording once, up to where its last file is cut off", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      const header = { format: FORMAT, genesis: "g", run: "a", part: 0 }
+      const file = (...slots: ReadonlyArray<number>) =>
+        Buffer.concat([encodeEntry({ _tag: "Header", header }), ...slots.map(entryOf)])
+      writeFileSync(pathOfFile(folder, 1000, 5), file(5, 6, 7))
+      writeFileSync(pathOfFile(folder, 2000, 8), file(7, 8, 9).subarray(0, -3))
+      assert.deepStrictEqual(yield* slotsOf(folder), [5, 6, 7, 8])
+      assert.strictEqual(yield* Effect.promise(() => recordedGenesis(folder)), "g")
+      const [first] = yield* Stream.runCollect(fileBlocks(folder, everything))
+      assert.deepStrictEqual(first?.time, { ms: 5, isEstimated: true })
+    })
+  )
+
+  it.effect("names the line that is no block, comes out of order or is not JSON", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      const path = join(folder, "a.ndjson")
+      for (const [text, said] of [
+        [`${lineOf(7)}\n{"slot":8,"block":{}}`, "line 2"],
+        [`${lineOf(7)}\nnot json`, "line 2"],
+        [`${lineOf(7)}\n${lineOf(7)}`, "slot 7 comes after slot 7"]
+      ] as const) {
+        writeFileSync(path, text)
+        const refusal = yield* Effect.flip(slotsOf(path))
+        assert.instanceOf(refusal, ImportRefused)
+        assert.include(refusal.message, said)
+      }
+    })
+  )
+
+  it.effect("refuses a folder without blocks, and one with blocks in two forms", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      mkdirSync(join(folder, "empty"))
+      assert.instanceOf(yield* Effect.flip(slotsOf(join(folder, "empty"))), ImportRefused)
+      writeFileSync(join(folder, "1.json"), JSON.stringify(blockOf(1)))
+      writeFileSync(join(folder, "a.ndjson"), lineOf(1))
+      assert.include((yield* Effect.flip(slotsOf(folder))).message, "more than one form")
+      assert.instanceOf(yield* Effect.flip(slotsOf(join(folder, "absent"))), ImportRefused)
+    })
+  )
+})
