@@ -1,5 +1,5 @@
 /**
- * Memory of Valkey: `npm run bench:bus -- --json [--mib 512] [--block 425] [--keys 10000] [--charges 12]`, on a `valkey-server`
+ * Memory of Valkey: `npm run bench:bus -- --json [--mib 512] [--block 513] [--keys 10000] [--charges 12]`, on a `valkey-server`
  * or `redis-server` of its own. Fills both buses beyond their bounds, blocks of `--block` KiB and account writes of 202 KiB, then
  * charges the budget of `--keys` keys `--charges` times. Reports the bytes that each adds (`used_memory`), the most in use, and
  * what the server has taken from the system. The bodies do not compress.
@@ -21,7 +21,7 @@ const { values } = parseArgs({
   options: {
     json: { type: "boolean" },
     mib: { type: "string", default: String(BLOCKS_MIB) },
-    block: { type: "string", default: "425" },
+    block: { type: "string", default: "513" },
     keys: { type: "string", default: "10000" },
     charges: { type: "string", default: "12" }
   }

@@ -3,12 +3,17 @@
  *
  * Reads, decodes and packs slots as they are sent, message by message, with tokens and wallets that change from slot to
  * slot, without the connection. `threadMs` is the time of the one thread, `processMs` that of the process with its
- * collector, both for a slot of 400 ms at this rate. `writeUs` is an account write, read and copied. Exits with 1 when
- * `threadMs` is above 60.
+ * collector, both for a slot of 400 ms at this rate. `writeUs` is an account write, read and copied. `busBytesPerSwap` is
+ * what a swap takes of a block between processes, priced and compressed. Exits with 1 when `threadMs` is above 60.
  */
+import { Effect, Stream } from "effect"
 import { parseArgs } from "node:util"
+import { unpackBlock } from "../../src/chain/decoding/PackedTransactions.ts"
 import { type PackedRow, slotDecoder } from "../../src/chain/decoding/slotDecoder.ts"
 import { readUpdate } from "../../src/chain/geyser/readUpdate.ts"
+import { makeBatches } from "../../src/market/tape/blockBatches.ts"
+import { encodeBlock } from "../../src/market/tape/blockMessage.ts"
+import { makeBlockPricing } from "../../src/market/tape/priceBlocks.ts"
 import { SLOT_MS } from "../../src/simulator/chain/Bank.ts"
 import { numberOption } from "../options.ts"
 import { FrameReader } from "./mainnet/frames.ts"
@@ -92,10 +97,32 @@ for (let round = 0; round < WARM + rounds; round++) {
   }
 }
 
+/** Bytes of the slots between processes. Their own swaps price SOL. */
+const busBytes = Effect.fnUntraced(function* (slots: ReadonlyArray<ReplayedSlot>) {
+  const nothing = {
+    of: () => null,
+    lifetime: null,
+    isStale: true,
+    silentMs: 0,
+    clock: { slot: 0, epoch: 0, unixTimestamp: 0 }
+  }
+  const pricing = makeBlockPricing({ at: () => nothing, warm: () => Effect.void })
+  const batches = makeBatches()
+  let bytes = 0
+  for (const slot of slots) {
+    const { message } = decode(slot, new FrameReader().read(slot.frames))
+    const priced = Stream.mapEffect(batches({ _tag: "Block", block: unpackBlock(message) }), pricing.price)
+    yield* Stream.runForEach(priced, (batch) => Effect.sync(() => (bytes += encodeBlock(batch).length)))
+  }
+  return bytes
+})
+
 const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
 /** Slots of this rate that were measured. */
 const slots = sums.swaps / ((swapsPerSecond * SLOT_MS) / 1000)
 const threadMs = rounded(sums.threadUs / slots / 1000, 1)
+const sent = Array.from({ length: SLOTS }, () => replay.advance(1_790_000_000 + WARM + rounds))
+const sentBytes = await Effect.runPromise(busBytes(sent))
 report("slots", {
   swapsPerSecond,
   threadMs,
@@ -103,6 +130,7 @@ report("slots", {
   transactionUs: rounded(sums.threadUs / sums.transactions, 1),
   writeUs: rounded(sums.writesUs / sums.writes, 2),
   packedBytesPerSwap: Math.round(sums.packedBytes / sums.swaps),
+  busBytesPerSwap: Math.round(sentBytes / sent.reduce((sum, { swaps }) => sum + swaps, 0)),
   mostThreadMs: MOST_THREAD_MS
 })
 process.exit(threadMs <= MOST_THREAD_MS ? 0 : 1)
