@@ -1,12 +1,13 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
+import { createServer as createHttpServer } from "node:http"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { areEqual, differing, hashesOf, lineOf } from "../../scripts/chaos/cluster/blockHashes.ts"
 import { budgetsOf } from "../../scripts/chaos/cluster/budgets.ts"
 import { HISTORY_AWAY, latestLines, reasonOf } from "../../scripts/chaos/cluster/clickHouse.ts"
 import { everyRead, fullestWindow, isDeclared, noAnswers, noteAnswer } from "../../scripts/chaos/cluster/load.ts"
-import type { Proof } from "../../scripts/chaos/cluster/proofs.ts"
+import { type Proof, seeDecisions } from "../../scripts/chaos/cluster/proofs.ts"
 import { busyBetween, longest } from "../../scripts/chaos/cluster/recovery.ts"
 import { type Findings, verdictsOf } from "../../scripts/chaos/cluster/verdicts.ts"
 import { startProxy } from "../../scripts/cluster/proxy.ts"
@@ -26,6 +27,27 @@ describe("a rolling deploy", () => {
     const leader = run("--from", ".", "--faults", "leader")
     assert.deepStrictEqual([leader.status, leader.stderr.trim()], [2, "--from wants deploy as the first fault."])
   })
+})
+
+/** A process that refuses every key. */
+const refusing = Effect.gen(function* () {
+  const server = createHttpServer((_request, response) => response.writeHead(401).end("{}"))
+  yield* Effect.callback<void>((resume) => {
+    server.listen(0, "127.0.0.1", () => resume(Effect.void))
+  })
+  yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, role: "api" as const }
+})
+
+describe("decisions about keys", () => {
+  it.live("are those of the processes that run when they are looked at, not of one that was started anew", () =>
+    Effect.gen(function* () {
+      const running = [{ baseUrl: "http://127.0.0.1:1", role: "api" as const }]
+      const proof = seeDecisions({ running }, [{ secret: "revoked", isAccepted: false }], false)
+      running.splice(0, 1, yield* refusing)
+      assert.deepStrictEqual(yield* proof, { property: "ended", looked: 1, held: 1 })
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe("admissions of a budget", () => {

@@ -62,16 +62,19 @@ const REFUSED = 401
  * of a change, so only the right decision counts.
  */
 export const seeDecisions = (
-  { running }: Scene,
+  { running }: { readonly running: ReadonlyArray<Pick<Scene["running"][number], "baseUrl">> },
   credentials: ReadonlyArray<Credential>,
   mayChange: boolean
 ): Effect.Effect<Proof> =>
-  look(
-    "ended",
-    running.flatMap(({ baseUrl }) => credentials.map((each) => ({ ...each, baseUrl }))),
-    async ({ baseUrl, isAccepted, secret }) => {
-      const { status } = await ask({ baseUrl, secret }, { path: "/api/v1/account/key" })
-      const isRight = status === (isAccepted ? ACCEPTED : REFUSED)
-      return isRight || (!mayChange && (status === ACCEPTED || status === REFUSED) ? false : null)
-    }
+  // The processes are those of the time at which it runs: one may be started anew before.
+  Effect.suspend(() =>
+    look(
+      "ended",
+      running.flatMap(({ baseUrl }) => credentials.map((each) => ({ ...each, baseUrl }))),
+      async ({ baseUrl, isAccepted, secret }) => {
+        const { status } = await ask({ baseUrl, secret }, { path: "/api/v1/account/key" })
+        const isRight = status === (isAccepted ? ACCEPTED : REFUSED)
+        return isRight || (!mayChange && (status === ACCEPTED || status === REFUSED) ? false : null)
+      }
+    )
   )
