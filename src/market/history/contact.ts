@@ -23,6 +23,7 @@ interface Contact {
   /** True after a failed write. A server may answer and still take no rows. */
   isRefused: boolean
   answeredAtMs: number | null
+  absences: number
 }
 
 const gone = new ClickHouseUnavailable({ cause: new Error("it did not answer before") })
@@ -34,7 +35,7 @@ export const makeContact = Effect.fnUntraced(function* (
   const clickHouse = yield* ClickHouse
   const monitor = yield* SourceMonitor
   const turns = yield* Semaphore.make(1)
-  const state: Contact = { isPrepared: false, isAway: false, isRefused: false, answeredAtMs: null }
+  const state: Contact = { isPrepared: false, isAway: false, isRefused: false, answeredAtMs: null, absences: 0 }
 
   yield* monitor.report(SOURCE, () => ({
     observedAtMs: state.answeredAtMs,
@@ -63,6 +64,7 @@ export const makeContact = Effect.fnUntraced(function* (
   const failed = Effect.fnUntraced(function* (failure: ClickHouseUnavailable) {
     if (!state.isAway) {
       yield* Effect.logWarning("ClickHouse does not answer: history is unavailable and trades wait on disk", failure)
+      state.absences++
     }
     state.isAway = true
     yield* noteFailure(SOURCE, failure.cause)
@@ -79,6 +81,9 @@ export const makeContact = Effect.fnUntraced(function* (
 
   return {
     isAway: () => state.isAway,
+
+    /** How often the server has been away. It may have come back with older data. */
+    absences: () => state.absences,
 
     /**
      * Asks whether the server answers. After a failed write, and while trades wait, an answer is not enough: only a

@@ -4,7 +4,14 @@ import { crc32 } from "node:zlib"
 import type { ClickHouse } from "../../storage/clickhouse/ClickHouse.ts"
 import { closedAfter, closedBefore, type ClosedTo } from "../memory/barSpans.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
-import { joinProgress, type Repair, repairedProgress, type TradeProgress } from "../model/TradeProgress.ts"
+import type { BlockPlace } from "../model/Gaps.ts"
+import {
+  joinProgress,
+  progressUntil,
+  type Repair,
+  repairedProgress,
+  type TradeProgress
+} from "../model/TradeProgress.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import { LATE_SECONDS } from "../model/windows.ts"
 import type { makeBarQueries } from "./barQueries.ts"
@@ -28,6 +35,10 @@ export interface WrittenChain {
   found: number | null
   /** An insert without an answer; null when there is none. It may have been carried out, in part or later. */
   unanswered: UnansweredInsert | null
+  /** The newest slot with a trade that ClickHouse had before it was away; null once it was seen to have it still. */
+  had: number | null
+  /** The newest block that ClickHouse still has, once it has lost later ones; null once their gap is recorded. */
+  left: BlockPlace | null
 }
 
 /** Trades of an insert, and the candles that were closed then. */
@@ -82,6 +93,26 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
     return rows.filter(({ index, slot }) => !there.has(`${slot}.${index}`))
   })
 
+  /**
+   * Looks for the newest trade that ClickHouse had before it was away: it may have come back as an older copy of itself. Once
+   * every trade is gone, the record begins anew by hand.
+   */
+  const lookForLoss = Effect.fnUntraced(function* (chain: WrittenChain) {
+    const { had, stored } = chain
+    if (had === null || stored === null) {
+      return
+    }
+    const since = Math.max(0, stored.timeMs - UNCERTAIN_MS)
+    const slot = (yield* trades.newestSlot(chain.genesis, since)) || (yield* trades.newestSlot(chain.genesis, 0))
+    if (slot < had) {
+      const timeMs = yield* trades.newestTime(chain.genesis, slot, 0)
+      chain.left = slot < stored.firstSlot ? null : { slot, timeMs }
+      const lost = { fromSlot: slot + 1, toSlot: stored.slot }
+      yield* Effect.logError("ClickHouse has lost its newest trades, as an older copy of it would have", lost)
+    }
+    chain.had = null
+  })
+
   const insert = Effect.fnUntraced(function* (chain: string, rows: ReadonlyArray<TapeTrade>, version: bigint) {
     const written = writeTrades(rows, { chain, version })
     const { after, to } = spanOf(rows)
@@ -120,10 +151,20 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
   return {
     append: <E>(chain: WrittenChain, batches: ReadonlyArray<StoredBatch>, commit: Commit<E>) =>
       Effect.gen(function* () {
-        const progress = joinProgress(chain.stored, batches)
+        yield* lookForLoss(chain)
+        const { left, stored } = chain
+        // The next block shows that those before it are missing, and they are read again.
+        const progress =
+          left === null || stored === null
+            ? joinProgress(stored, batches)
+            : joinProgress(
+                progressUntil(stored, left),
+                batches.map((batch, at) => (at === 0 ? { ...batch, afterGap: true } : batch))
+              )
         if (progress !== null) {
           yield* insertFresh(chain, batches)
           chain.stored = yield* commit(batches, progress)
+          chain.left = null
         }
       }),
 

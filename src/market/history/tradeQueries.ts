@@ -163,6 +163,8 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
     )
 
   return {
+    newestTime,
+
     /** The newest slot with a trade from a time on; 0 without any. */
     newestSlot: (chain: string, fromMs: number) =>
       Effect.map(

@@ -95,7 +95,15 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
 
   return Effect.fnUntraced(function* (record: ChainRecord): Effect.fn.Return<WriteQueue, TradeStoreUnavailable> {
     const spool = yield* Effect.mapError(spoolOf(record.genesis), asUnavailable)
-    const chain: WrittenChain = { genesis: record.genesis, stored: record.stored, found: null, unanswered: null }
+    const chain: WrittenChain = {
+      genesis: record.genesis,
+      stored: record.stored,
+      found: null,
+      unanswered: null,
+      had: null,
+      left: null
+    }
+    let absences = contact.absences()
     let progress = spool.progressAfter(record.stored)
     // The blocks that are being stored. They are retried until they are stored or dropped.
     let tried: Waiting | null = null
@@ -103,7 +111,17 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
     const commit = (batches: ReadonlyArray<StoredBatch>, next: TradeProgress) =>
       records.commit({ ...record, stored: chain.stored }, batches, next)
 
-    const write = <A, E>(call: Effect.Effect<A, E>) => contact.write(Effect.andThen(records.checkTerm(record), call))
+    /** What ClickHouse had is no longer known once it was away. */
+    const forget = Effect.sync(() => {
+      if (contact.absences() !== absences) {
+        absences = contact.absences()
+        chain.had = chain.found ?? chain.had
+        chain.found = null
+      }
+    })
+
+    const write = <A, E>(call: Effect.Effect<A, E>) =>
+      contact.write(Effect.andThen(Effect.andThen(forget, records.checkTerm(record)), call))
 
     const keep = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
       const dropped = yield* Effect.mapError(spool.add(batches), asUnavailable)

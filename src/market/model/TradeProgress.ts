@@ -1,6 +1,6 @@
 import type { StoredBatch } from "./StoredBatch.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
-import { type Gaps, gapBetween, withGap, withoutGap } from "./Gaps.ts"
+import { type BlockPlace, type Gaps, gapBetween, withGap, withoutGap } from "./Gaps.ts"
 
 /** How much of a chain is stored. Seconds since the Unix epoch. */
 export interface TradeProgress {
@@ -58,6 +58,14 @@ const advanced = (known: TradeProgress | null, batch: StoredBatch): TradeProgres
 /** Progress after these blocks, given in the order of the chain; null while nothing is stored. */
 export const joinProgress = (known: TradeProgress | null, batches: ReadonlyArray<StoredBatch>): TradeProgress | null =>
   batches.reduce(advanced, known)
+
+/** Progress of a store that has lost every block after this one. */
+export const progressUntil = (known: TradeProgress, { slot, timeMs }: BlockPlace): TradeProgress => ({
+  ...known,
+  slot,
+  timeMs,
+  gaps: known.gaps.filter(({ toSlot }) => toSlot < slot)
+})
 
 export const repairedProgress = (
   known: TradeProgress,

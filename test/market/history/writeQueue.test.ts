@@ -245,3 +245,44 @@ describe("the order of writes", () => {
     }).pipe(Effect.scoped)
   )
 })
+
+describe("a ClickHouse that was away", () => {
+  /** Stores three blocks, and a fourth one after an absence in which the trades of some slots are lost. */
+  const afterLossOf = Effect.fnUntraced(function* (slots: ReadonlyArray<number>) {
+    const made = yield* processOf(yield* folder)
+    const { queue, tables } = made
+    yield* Effect.forEach([1, 2, 3], (second) => queue.append([block(second)]))
+    tables.mood = "refuses"
+    yield* queue.append([block(4)])
+    for (const [place, { trade }] of tables.trades) {
+      if (slots.includes(trade.slot)) {
+        tables.trades.delete(place)
+      }
+    }
+    tables.mood = "answers"
+    yield* queue.drain((step) => step)
+    return made
+  })
+
+  it.effect("comes back as an older copy: the blocks that it lost are a gap, and are stored again", () =>
+    Effect.gen(function* () {
+      const { postgres, queue, tables } = yield* afterLossOf([1002, 1003])
+      const gaps = postgres.stored?.gaps.map(({ fromSlot, state, toSlot }) => [fromSlot, toSlot, state])
+      assert.deepStrictEqual(gaps, [[1002, 1003, "open"]])
+      assert.strictEqual(queue.stored()?.slot, 1004)
+      const again = { batches: [block(2), block(3)], repriced: [], first: null, found: [] }
+      yield* queue.repair({ ...again, gap: { fromSlot: 1002, left: [] } })
+      assert.deepStrictEqual(postgres.stored?.gaps, [])
+      assert.strictEqual(tables.trades.size, 8)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("comes back with its data, or with none of it: nothing is a gap", () =>
+    Effect.gen(function* () {
+      for (const slots of [[], [1001, 1002, 1003]]) {
+        const { postgres } = yield* afterLossOf(slots)
+        assert.deepStrictEqual([postgres.stored?.slot, postgres.stored?.gaps], [1004, []])
+      }
+    }).pipe(Effect.scoped)
+  )
+})

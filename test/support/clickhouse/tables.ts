@@ -65,6 +65,8 @@ export const makeTables = () => {
       rows.forEach(({ trade }) => (row.uint32(trade.slot), row.uint32(trade.index)))
     } else if (query.includes("max(slot)")) {
       row.uint32(rows.reduce((newest, { trade }) => Math.max(newest, trade.slot), 0))
+    } else if (query.includes("max(at)")) {
+      row.int64(BigInt(rows.reduce((newest, { trade }) => Math.max(newest, trade.timeMs), 0)))
     } else if (query.includes("max(version)")) {
       row.uint64(rows.reduce((latest, { version }) => (version > latest ? version : latest), 0n))
     }
