@@ -21,7 +21,7 @@ import { startChain } from "./chaos/repair/startChain.ts"
 import { embedded, issue, keyStore, ready, readyPid, service } from "./chaos/service.ts"
 import { makeProbe, quoteOn, quoteQuery, type QuoteRecord, takeSamples } from "./soak/quotes.ts"
 import { type Caller, noCounts, noQuoteCounts, readMarket, readQuotes, readTracker } from "./soak/sockets.ts"
-import { compareChain, lostWrites, partitionsOf, storedProgress } from "./soak/stored.ts"
+import { compareChain, lostWrites, partitionsOf, storedOrStill, storedProgress } from "./soak/stored.ts"
 import { descriptorsFlat, heapFlat, noneLost, p99Steady, type QuoteSamples, type SoakRow } from "./soak/verdicts.ts"
 import { nothingWritten, type WriteAnswers, writeOn } from "./soak/writes.ts"
 import { numberOption } from "./options.ts"
@@ -53,8 +53,8 @@ const WATCHED = 60
 const LIVE_MS = 3000
 /** Time that the node is away at a restart. */
 const NODE_AWAY = "4 seconds"
-/** Time after the load in which everything must be stored. */
-const STORED_TRIES = 120
+/** Looks after the load, half a second apart, at which nothing more is stored before it counts as missing. */
+const STILL_LOOKS = 120
 
 const progress = (text: string) => process.stderr.write(`${text}\n`)
 
@@ -235,11 +235,7 @@ const run = Effect.fnUntraced(function* (folder: string) {
   yield* Effect.promise(() => Promise.all(loops))
   const toSlot = yield* chain.newest
   const stored = yield* storedProgress(database.url).pipe(
-    Effect.repeat({
-      until: ({ gaps, slot }) => gaps === 0 && slot >= toSlot,
-      schedule: Schedule.spaced("500 millis"),
-      times: STORED_TRIES
-    })
+    Effect.repeat({ until: storedOrStill(toSlot, STILL_LOOKS), schedule: Schedule.spaced("500 millis") })
   )
   const trades = yield* compareChain(database.url, chain.rpcUrl, { from: fromSlot, to: toSlot })
   const wallets = yield* lostWrites(database.url, "tracked_wallets where wallet", written.wallets)

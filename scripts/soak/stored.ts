@@ -59,6 +59,19 @@ export const storedProgress = Effect.fnUntraced(function* (databaseUrl: string) 
   return row ?? { slot: 0, gaps: 0 }
 })
 
+/**
+ * Looks at how much is stored: true once that is everything up to this slot, or has been the same at so many looks in a row. A busy
+ * machine may take minutes for it.
+ */
+export const storedOrStill = (toSlot: number, looks: number) => {
+  let [slotBefore, gapsBefore, still] = [-1, -1, 0]
+  return ({ gaps, slot }: { readonly gaps: number; readonly slot: number }): boolean => {
+    still = slot === slotBefore && gaps === gapsBefore ? still + 1 : 0
+    ;[slotBefore, gapsBefore] = [slot, gaps]
+    return (gaps === 0 && slot >= toSlot) || still >= looks
+  }
+}
+
 const countOf = Effect.fnUntraced(function* (databaseUrl: string, from: string, ids: ReadonlySet<string>) {
   const statement = `select count(*)::int as count from ${from} = any($1::text[])`
   const [row] = yield* query<{ count: number }>(databaseUrl, statement, [`{${Array.from(ids).join(",")}}`])

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { storedOrStill } from "../../scripts/soak/stored.ts"
 import { descriptorsFlat, heapFlat, medianSlope, noneLost, p99Steady } from "../../scripts/soak/verdicts.ts"
 
 const rows = (heaps: ReadonlyArray<number>) => heaps.map((heapMb) => ({ heapMb }))
@@ -51,5 +52,18 @@ describe("the verdicts of a long run", () => {
     assert.isFalse(noneLost(1).holds)
     assert.isFalse(noneLost(null).holds)
     assert.isFalse(noneLost(Number.NaN).holds)
+  })
+})
+
+describe("the wait for what is stored", () => {
+  it("lasts while more is stored, however slowly, and ends with everything or with a standstill", () => {
+    const slow = storedOrStill(100, 3)
+    const looks = [80, 80, 80, 81, 81, 81, 100].map((slot) => slow({ gaps: 0, slot }))
+    assert.deepStrictEqual(looks, [false, false, false, false, false, false, true])
+    const still = storedOrStill(100, 3)
+    assert.deepStrictEqual(
+      [1, 1, 1, 1].map((gaps) => still({ gaps, slot: 100 })),
+      [false, false, false, true]
+    )
   })
 })
