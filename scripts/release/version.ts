@@ -6,6 +6,8 @@ const SEMVER = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/u
 const places = {
   "package.json": /(?<="name": "fathom",\s+"version": ")[^"]+/u,
   "package-lock.json": /(?<="name": "fathom",\s+"version": ")[^"]+/gu,
+  "server.json": /(?<="version": ")[^"]+/u,
+  "src/http/mcp/McpRoute.ts": /(?<=version: ")[^"]+/u,
   "src/app/version.ts": /(?<=VERSION = ")[^"]+/u,
   "scripts/deploy/kubernetes/fathom.yaml": /(?<=image: fathom:)\S+/gu
 } as const

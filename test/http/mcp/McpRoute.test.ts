@@ -2,6 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { VERSION } from "../../../src/app/version.ts"
 import { SOL } from "../../../src/domain/Address.ts"
 import { mcpLimits } from "../../../src/http/mcp/guardSessions.ts"
 import { Listening } from "../../../src/http/server/NodeServer.ts"
@@ -86,6 +88,29 @@ const world = reading({
   }
 })
 
+/** What registries of servers are told. */
+const told: {
+  readonly name: string
+  readonly description: string
+  readonly version: string
+  readonly remotes: readonly [
+    {
+      readonly url: string
+      readonly variables: object
+      readonly headers: ReadonlyArray<{
+        readonly name: string
+        readonly value: string
+        readonly isSecret: boolean
+        readonly variables: object
+      }>
+    }
+  ]
+} = JSON.parse(readFileSync("server.json", "utf8"))
+
+/** Names of the variables in a template. */
+const namesIn = (template: string): ReadonlyArray<string> =>
+  Array.from(template.matchAll(/\{(\w+)\}/gu), ([, name = ""]) => name)
+
 /** The JSON of an answer, between the line of its states and the note on what is left out. */
 const jsonOf = (text: string): unknown => JSON.parse(text.split("\n").find((line) => line.startsWith("{")) ?? "")
 
@@ -140,6 +165,37 @@ layer(world)("/mcp", (it) => {
         client.callTool({ name: "spot_quote", arguments: quote })
       )) as unknown as ToolAnswer & { readonly structuredContent: { readonly answer: { readonly outAmount: string } } }
       assert.deepStrictEqual<unknown>(structuredContent.answer, jsonOf(content[0]?.text ?? ""))
+    })
+  )
+
+  it.effect("is what server.json tells a registry: name, version, address and header", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Listening
+      assert.match(told.name, /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/u)
+      assert.isAtMost(told.description.length, 100)
+      const [remote] = told.remotes
+      assert.deepStrictEqual(namesIn(remote.url), Object.keys(remote.variables))
+      const headers = Object.fromEntries(
+        remote.headers.map(({ isSecret, name, value, variables }) => {
+          assert.deepStrictEqual(namesIn(value), Object.keys(variables))
+          assert.isTrue(isSecret)
+          return [name, value.replace("{key}", secretOf("a"))]
+        })
+      )
+      // Only the scheme differs from an address that a proxy serves over TLS.
+      const address = remote.url.replace("{host}", new URL(url).host).replace("https:", "http:")
+      const client = yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const asked = new Client({ name: "test", version: "1" })
+          await asked.connect(new StreamableHTTPClientTransport(new URL(address), { requestInit: { headers } }))
+          return asked
+        }),
+        (asked) => Effect.promise(() => asked.close())
+      )
+      const { name, version } = client.getServerVersion() ?? assert.fail("the server has no name")
+      assert.deepStrictEqual({ name, version }, { name: told.name.split("/")[1] ?? "", version: told.version })
+      assert.strictEqual(version, VERSION)
+      assert.isNotEmpty((yield* Effect.promise(() => client.listTools())).tools)
     })
   )
 
