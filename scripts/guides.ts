@@ -1,6 +1,6 @@
 /**
  * Runs every block of code of `docs/guides` as printed, against a sandbox of its own: `sh`, `js` with the package
- * `fathom-client`, and `python` with the Python client. A block fails when it ends with another code than 0, prints nothing,
+ * `fathom-client`, `ts` with the package `fathom`, and `python` with the Python client. A block fails when it ends with another code than 0, prints nothing,
  * or prints an error of the service.
  *
  *     npm run guides -- [GUIDE.md] [--ready FILE]
@@ -8,7 +8,7 @@
  * `--ready` takes the `READY_FILE` of a sandbox that runs already, whose history is read.
  */
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -19,7 +19,8 @@ import { type Ready, startSandbox, subjectsOf } from "./compat/sandbox.ts"
 
 const run = promisify(execFile)
 
-const GUIDES = fileURLToPath(new URL("../docs/guides/", import.meta.url))
+const ROOT = fileURLToPath(new URL("..", import.meta.url))
+const GUIDES = join(ROOT, "docs/guides")
 
 /** The address that the guides print. */
 const PRINTED = "http://127.0.0.1:3000"
@@ -29,6 +30,7 @@ const SOL = "So11111111111111111111111111111111111111112"
 const programs: Readonly<Record<string, { readonly command: string; readonly ending: string }>> = {
   sh: { command: "sh", ending: "sh" },
   js: { command: process.execPath, ending: "mjs" },
+  ts: { command: process.execPath, ending: "mts" },
   python: { command: process.env["PYTHON"] ?? "python3", ending: "py" }
 }
 
@@ -69,6 +71,19 @@ const faultOf = async (
   }
 }
 
+/** The sources as the package `fathom`, reached by a link: Node strips no types inside of `node_modules`. */
+const linkFathom = (folder: string): void => {
+  const own = join(folder, "fathom")
+  mkdirSync(own)
+  symlinkSync(join(ROOT, "src"), join(own, "src"))
+  const exports = { ".": "./src/index.ts", "./testing": "./src/testing/SimulatedMarket.ts" }
+  writeFileSync(join(own, "package.json"), JSON.stringify({ name: "fathom", type: "module", exports }))
+  symlinkSync(own, join(folder, "node_modules/fathom"))
+  for (const name of ["effect", "@effect"]) {
+    symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name))
+  }
+}
+
 const folder = mkdtempSync(join(tmpdir(), "fathom-guides-"))
 let stop = async (): Promise<void> => undefined
 
@@ -86,6 +101,7 @@ try {
   mkdirSync(inside, { recursive: true })
   await buildClient(inside)
   buildPython(join(folder, "python"))
+  linkFathom(folder)
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { ready: { type: "string" } } })
   const ready = values.ready === undefined ? await started() : readyIn(values.ready)
   const { mint, pool, wallet } = await subjectsOf(ready)

@@ -5,6 +5,8 @@ import { Search } from "./Search.tsx"
 /** Pages of the reference that do not describe an operation. */
 export const guides = [
   ["", "Start"],
+  ["guides", "Guides"],
+  ["client", "Clients"],
   ["errors", "Errors"],
   ["limits", "Limits"],
   ["numbers", "Numbers"],

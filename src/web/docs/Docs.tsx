@@ -1,10 +1,11 @@
 import { useRoute } from "preact-iso"
-import { ComingFrom, isComingFrom } from "./comingFrom.tsx"
 import { Contents } from "./Contents.tsx"
 import type { Reference } from "./document.ts"
-import { Errors, Limits, Numbers, Start } from "./guides.tsx"
+import { Errors, Limits, Start } from "./guides.tsx"
 import { Live } from "./Live.tsx"
 import { OperationPage } from "./OperationPage.tsx"
+import { Prose } from "./Prose.tsx"
+import { proseText } from "./prose.ts"
 import { useLiving } from "./useLiving.ts"
 import { useReference } from "./useReference.ts"
 import { Loading, Shown } from "../parts/States.tsx"
@@ -20,14 +21,11 @@ const Content = ({ page, reference }: { readonly page: string; readonly referenc
   if (page === "limits") {
     return <Limits reference={reference} />
   }
-  if (page === "numbers") {
-    return <Numbers />
-  }
   if (page === "live") {
     return <Live />
   }
-  if (isComingFrom(page)) {
-    return <ComingFrom page={page} />
+  if (proseText(page) !== undefined) {
+    return <Prose page={page} />
   }
   if (page !== "" && operation === undefined) {
     return <NotFound />

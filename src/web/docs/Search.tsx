@@ -23,6 +23,25 @@ const useSlash = (focus: () => void) => {
 const hrefOf = ({ kind, name, operation }: Entry): string =>
   kind === "error" ? `/docs/errors#${name}` : `/docs/${operation}`
 
+const AROUND = 60
+
+/** The words around the place in a text where the query, or its first word, stands. */
+const excerptOf = (text: string, query: string): string => {
+  const plain = text.replaceAll(/[`*|#]+|\]\([^)]*\)|\[/gu, " ").replaceAll(/\s+/gu, " ")
+  const [word = ""] = query.toLowerCase().split(/\s+/u).filter(Boolean)
+  const place = Math.max(0, plain.toLowerCase().indexOf(word))
+  const from = place < AROUND ? 0 : plain.indexOf(" ", place - AROUND) + 1
+  return plain.slice(from, place + AROUND).trim()
+}
+
+/** What stands beside the name of a result. */
+const noteOf = ({ kind, operation, text }: Entry, query: string): string => {
+  if (kind === "section") {
+    return excerptOf(text, query)
+  }
+  return kind === "operation" ? text : `${kind} of ${operation}`
+}
+
 /** Moves the focus among the results. */
 const moveIn = (list: HTMLElement | null, step: number) => {
   const links = Array.from(list?.querySelectorAll("a") ?? [])
@@ -30,7 +49,7 @@ const moveIn = (list: HTMLElement | null, step: number) => {
   links[Math.min(links.length - 1, Math.max(0, place + step))]?.focus()
 }
 
-/** A field that finds operations, parameters, fields and error codes. */
+/** A field that finds operations, parameters, fields, error codes and sections of the guides. */
 export const Search = ({ reference }: { readonly reference: Reference }) => {
   const [query, setQuery] = useState("")
   const { route, url } = useLocation()
@@ -71,7 +90,7 @@ export const Search = ({ reference }: { readonly reference: Reference }) => {
           ref={input}
           type="search"
           autocomplete="off"
-          placeholder="operation, field, code"
+          placeholder="operation, field, code, word"
           value={query}
           onInput={({ currentTarget }) => setQuery(currentTarget.value)}
         />
@@ -84,10 +103,8 @@ export const Search = ({ reference }: { readonly reference: Reference }) => {
           {found.map((entry) => (
             <li key={`${entry.operation} ${entry.kind} ${entry.name}`}>
               <a href={hrefOf(entry)}>
-                <code>{entry.name}</code>
-                <span class="soft">
-                  {entry.kind === "operation" ? entry.text : `${entry.kind} of ${entry.operation}`}
-                </span>
+                {entry.kind === "section" ? <span>{entry.name}</span> : <code>{entry.name}</code>}
+                <span class="soft">{noteOf(entry, query)}</span>
               </a>
             </li>
           ))}

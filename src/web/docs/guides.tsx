@@ -1,6 +1,4 @@
-/** Pages of the reference besides the operations: start, errors, limits, numbers. */
-import { useEffect } from "preact/hooks"
-import numbers from "../../../docs/numbers.md?raw"
+/** Pages of the reference besides the operations: start, errors, limits. */
 import limits from "../../../docs/limits.md?raw"
 import { CopyText } from "../parts/CopyText.tsx"
 import { Markdown } from "../parts/Markdown.tsx"
@@ -8,6 +6,7 @@ import { PlainTable } from "../parts/Table.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { groupsOf, groupTitle } from "./Contents.tsx"
 import { type ErrorInfo, errorsOf, isKeyed, type OperationInfo, type Reference } from "./document.ts"
+import { useHash } from "./Prose.tsx"
 import { firstRequest, type Living } from "./sample.ts"
 import { curlOf } from "./snippets.ts"
 
@@ -89,16 +88,6 @@ const catalogueOf = ({ document, operations }: Reference) => {
 
 const MANY = 6
 
-/** Scrolls to the element that the address names, once the page shows it. */
-const useHash = () => {
-  useEffect(() => {
-    const id = globalThis.location.hash.slice(1)
-    if (id !== "") {
-      document.querySelector(`#${CSS.escape(id)}`)?.scrollIntoView()
-    }
-  }, [])
-}
-
 const Operations = ({ of: operations }: { readonly of: ReadonlyArray<OperationInfo> }) =>
   operations.length > MANY ? (
     <>{operations.length} operations</>
@@ -116,7 +105,7 @@ const Operations = ({ of: operations }: { readonly of: ReadonlyArray<OperationIn
 /** Every error code with its status and meaning. */
 export const Errors = ({ reference }: { readonly reference: Reference }) => {
   useTitle("Errors")
-  useHash()
+  useHash("errors")
   return (
     <article>
       <h1>Errors</h1>
@@ -172,16 +161,6 @@ export const Limits = ({ reference }: { readonly reference: Reference }) => {
           ]
         }))}
       />
-    </article>
-  )
-}
-
-/** Meaning and rounding of every number. */
-export const Numbers = () => {
-  useTitle("Numbers")
-  return (
-    <article>
-      <Markdown text={numbers} />
     </article>
   )
 }

@@ -1,12 +1,14 @@
-/** Search over operations, parameters, fields and error codes, in memory. */
+/** Search over operations, parameters, fields, error codes and the prose of the guides, in memory. */
 import { type OperationInfo, type Reference, type Schema, type Schemas, errorsOf, successOf } from "./document.ts"
+import { sections } from "./prose.ts"
 import { fieldsOf, objectsIn } from "./schema.ts"
 
 /** One place in the reference. */
 export interface Entry {
+  /** Id of the operation; page and heading of a section. */
   readonly operation: string
-  readonly kind: "operation" | "parameter" | "field" | "error"
-  /** The name that counts most: path, parameter, field or code. */
+  readonly kind: "operation" | "parameter" | "field" | "error" | "section"
+  /** The name that counts most: path, parameter, field, code or title. */
   readonly name: string
   readonly text: string
 }
@@ -46,10 +48,20 @@ const entriesOf = (schemas: Schemas, operation: OperationInfo): ReadonlyArray<En
 }
 
 /** Everything in a reference that can be found. */
-export const indexOf = ({ document, operations }: Reference): ReadonlyArray<Entry> =>
-  operations.flatMap((operation) => entriesOf(document.components.schemas, operation))
+export const indexOf = ({ document, operations }: Reference): ReadonlyArray<Entry> => [
+  ...operations.flatMap((operation) => entriesOf(document.components.schemas, operation)),
+  ...sections().map(({ id, page, text, title }) => ({
+    operation: `${page}#${id}`,
+    kind: "section" as const,
+    name: title,
+    text
+  }))
+]
 
-const weights: Readonly<Record<Entry["kind"], number>> = { operation: 4, parameter: 3, field: 2, error: 1 }
+const weights: Readonly<Record<Entry["kind"], number>> = { operation: 4, parameter: 3, field: 2, error: 1, section: 3 }
+
+/** Places among the results that sections get, however many fields have the searched name. */
+const SECTIONS = 4
 
 /** Points of an entry for one word in lower case; 0 when the entry does not contain it. */
 const pointsFor = ({ kind, name, text }: Entry, word: string): number => {
@@ -57,7 +69,8 @@ const pointsFor = ({ kind, name, text }: Entry, word: string): number => {
   if (own === word) {
     return 100 + weights[kind]
   }
-  if (own.startsWith(word)) {
+  // Every operation about charts comes before a page about charts.
+  if (kind !== "section" && own.startsWith(word)) {
     return 40 + weights[kind]
   }
   if (own.includes(word)) {
@@ -72,12 +85,14 @@ export const find = (entries: ReadonlyArray<Entry>, query: string, most = 12): R
   if (words.length === 0) {
     return []
   }
-  return entries
+  const ranked = entries
     .flatMap((entry) => {
       const points = words.map((word) => pointsFor(entry, word))
       return points.every((one) => one > 0) ? [{ entry, points: points.reduce((sum, one) => sum + one, 0) }] : []
     })
     .toSorted((one, other) => other.points - one.points)
-    .slice(0, most)
-    .map(({ entry }) => entry)
+  const isSection = ({ entry }: (typeof ranked)[number]): boolean => entry.kind === "section"
+  const kept = new Set(ranked.filter(isSection).slice(0, SECTIONS))
+  const others = ranked.filter((each) => !kept.has(each)).slice(0, most - kept.size)
+  return [...kept, ...others].toSorted((one, other) => other.points - one.points).map(({ entry }) => entry)
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import {
   type ApiDocument,
   errorsOf,
@@ -9,6 +9,7 @@ import {
   referenceOf,
   successOf
 } from "../../../src/web/docs/document.ts"
+import { proseText, sections } from "../../../src/web/docs/prose.ts"
 import { firstRequest, type Living, sampleOf } from "../../../src/web/docs/sample.ts"
 import { typeText } from "../../../src/web/docs/schema.ts"
 import { find, indexOf } from "../../../src/web/docs/search.ts"
@@ -162,5 +163,51 @@ describe("the search", () => {
     assert.deepStrictEqual(find(index, "outAmount nonsense"), [])
     assert.deepStrictEqual(find(index, "  "), [])
     assert.isAtMost(find(index, "a").length, 12)
+  })
+})
+
+describe("the prose of the reference", () => {
+  const index = indexOf(reference)
+
+  it.each([
+    ["retry", "client#"],
+    ["webhook", "guide-alerts#"],
+    ["limit", "limits#"],
+    ["price", ""],
+    ["alert", "guide-alerts#"],
+    ["backup", "guide-upgrade#"],
+    ["websocket", ""],
+    ["decimals", ""],
+    ["error", ""],
+    ["python", ""],
+    ["upgrade", "guide-upgrade#upgrade"],
+    ["cluster", "guide-cluster#"],
+    ["rug", ""],
+    ["bot", "guide-"],
+    ["tradingview", ""]
+  ])("is found by the word %s", (word, place) => {
+    const found = find(index, word)
+    assert.isAtMost(found.length, 12)
+    const places = found.flatMap(({ kind, operation }) => (kind === "section" ? [operation] : []))
+    assert.isNotEmpty(places)
+    assert.isTrue(
+      places.some((each) => each.startsWith(place)),
+      `${word} finds ${places.join()}`
+    )
+  })
+
+  it("has every guide, with links to pages of the app or no link", () => {
+    const names = readdirSync("docs/guides").filter((name) => name !== "README.md")
+    for (const name of names) {
+      assert.isDefined(proseText(`guide-${name.replace(".md", "")}`), name)
+    }
+    const linked = sections().flatMap(({ text }) =>
+      Array.from(text.matchAll(/\]\(([^)\s]+)\)/gu), ([, link = ""]) => link)
+    )
+    const pages = linked.flatMap((link) => /^\/docs\/([\w-]+)/u.exec(link)?.[1] ?? [])
+    assert.isAbove(pages.length, 20)
+    assert.isEmpty(pages.filter((page) => proseText(page) === undefined))
+    assert.isEmpty(linked.filter((link) => !/^(?:https?:\/\/|\/|#)/u.test(link)))
+    assert.isUndefined(proseText("spot.quote"))
   })
 })
