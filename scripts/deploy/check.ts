@@ -8,7 +8,8 @@
  * place of `npm ci`. The folder is kept: a second run uses its base.
  *
  * Where Caddy is installed, both Caddyfiles then run in front of a service of this tree, with certificates of their own, and a
- * quote, an event stream and a socket pass through each. `--only-proxy` does this alone, as any user.
+ * quote, an event stream and a socket pass through each. Where Helm is installed, the chart is linted and rendered. `--only-proxy` does
+ * these two alone, as any user.
  */
 import { execFileSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs"
@@ -18,6 +19,7 @@ import { SOL, USDC } from "../../src/domain/Address.ts"
 import { report } from "../bench/report.ts"
 import { sleep } from "../bench/start/service.ts"
 import { checkCaddy } from "./check/caddy.ts"
+import { checkChart } from "./check/helm.ts"
 import { firstProcess, memoryGroup, runContained } from "./check/container.ts"
 import { type Stage, stagesOf, type Step } from "./check/dockerfile.ts"
 import { numberOption } from "../options.ts"
@@ -228,5 +230,6 @@ const checkImage = async () => {
 
 const image = values["only-proxy"] ? null : await checkImage()
 const proxy = await checkCaddy(tree)
-report("deploy:check", { ...image, proxy })
-process.exit((image?.isGood ?? true) && (proxy?.isGood ?? image !== null) ? 0 : 1)
+const chart = checkChart(tree)
+report("deploy:check", { ...image, proxy, chart: chart ?? "not rendered: helm is not installed" })
+process.exit((image?.isGood ?? true) && (proxy?.isGood ?? image !== null) && (chart?.isGood ?? true) ? 0 : 1)

@@ -9,7 +9,10 @@ const places = {
   "server.json": /(?<="version": ")[^"]+/u,
   "src/http/mcp/McpRoute.ts": /(?<=version: ")[^"]+/u,
   "src/app/version.ts": /(?<=VERSION = ")[^"]+/u,
-  "scripts/deploy/kubernetes/fathom.yaml": /(?<=image: fathom:)\S+/gu
+  "scripts/deploy/kubernetes/fathom.yaml": /(?<=image: fathom:)\S+/gu,
+  "scripts/deploy/kubernetes/roles.yaml": /(?<=image: fathom:)\S+/gu,
+  "scripts/deploy/helm/values.yaml": /(?<=image: fathom:)\S+/gu,
+  "scripts/deploy/helm/Chart.yaml": /(?<=\n(?:version: |appVersion: "))[^"\n]+/gu
 } as const
 
 /** A file that holds the version. */

@@ -36,6 +36,46 @@ const namesIn = (text: string): ReadonlyArray<string> =>
     name.replace(/_(?:bucket|count|sum)$/u, "")
   )
 
+/** Values of a chart by their path: two levels of scalars. */
+const valuesIn = (text: string): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  let parent = ""
+  for (const line of text.split("\n")) {
+    const [, indent, name = "", value = ""] = /^( *)(\w+):(?: (.+))?$/u.exec(line) ?? []
+    if (indent === "" && value === "") {
+      parent = `${name}.`
+    } else if (indent !== undefined) {
+      found.set(indent === "" ? name : parent + name, value)
+    }
+  }
+  return found
+}
+
+/**
+ * A template with its values in place, for the few actions that the chart uses: conditions of whole files are dropped, and
+ * `settings` are empty. This is not Helm: `npm run deploy:check` renders with Helm where it is installed.
+ */
+const filledIn = (template: string, values: ReadonlyMap<string, string>): string =>
+  template
+    .replaceAll(/^\{\{-.*\}\}\n/gmu, "")
+    .replaceAll(/\{\{ if \.Values\.settings \}\}.*?\{\{ end \}\}/gu, "")
+    .replaceAll(/\{\{ (quote )?\.Values\.([\w.]+) \}\}/gu, (_, quote: string | undefined, path: string) => {
+      const value = values.get(path) ?? `no value ${path}`
+      return quote === undefined ? value : JSON.stringify(value)
+    })
+
+/** Lines of a manifest without comments. A text with quotes is the same as one without. */
+const objectsOf = (manifest: string): ReadonlyArray<string> =>
+  manifest
+    .split("\n")
+    .map((line) =>
+      line
+        .replace(/(?:^|\s)#.*$/u, "")
+        .replaceAll('"', "")
+        .trimEnd()
+    )
+    .filter((line) => line !== "")
+
 const alerts = read(`${FOLDER}/alerts.yml`)
 const alertNames = Array.from(alerts.matchAll(/alert: (\w+)/gu), ([, name = ""]) => name)
 
@@ -145,6 +185,25 @@ describe("the files of delivery", () => {
       asked.filter((path) => !documentedPaths.has(path)),
       []
     )
+  })
+})
+
+describe("the Helm chart", () => {
+  const CHART = "scripts/deploy/helm"
+  const values = valuesIn(read(`${CHART}/values.yaml`))
+
+  it.each(["fathom", "roles"])("has the objects of the manifests with its usual values: %s", (name) => {
+    const template = read(`${CHART}/templates/${name}.yaml`)
+    assert.match(template, /\{\{- if (?:not )?\.Values\.roles\.enabled \}\}\n/u)
+    const filled = filledIn(template, values)
+    assert.notInclude(filled, "{{")
+    assert.deepStrictEqual(objectsOf(filled), objectsOf(read(`scripts/deploy/kubernetes/${name}.yaml`)))
+  })
+
+  it("has no value that nothing reads, and reads no value that is missing", () => {
+    const templates = globSync(`${CHART}/templates/*.yaml`).map(read).join("\n")
+    const named = new Set(Array.from(templates.matchAll(/\.Values\.([\w.]+)/gu), ([, path = ""]) => path))
+    assert.sameMembers([...named], [...values.keys()])
   })
 })
 
