@@ -28,7 +28,7 @@ const AROUND = 60
 /** The words around the place in a text where the query, or its first word, stands. */
 const excerptOf = (text: string, query: string): string => {
   const plain = text.replaceAll(/[`*|#]+|\]\([^)]*\)|\[/gu, " ").replaceAll(/\s+/gu, " ")
-  const [word = ""] = query.toLowerCase().split(/\s+/u).filter(Boolean)
+  const word = query.toLowerCase().split(/\s+/u).find(Boolean) ?? ""
   const place = Math.max(0, plain.toLowerCase().indexOf(word))
   const from = place < AROUND ? 0 : plain.indexOf(" ", place - AROUND) + 1
   return plain.slice(from, place + AROUND).trim()

@@ -1,3 +1,6 @@
+// The tests read this file too, and do not include the declarations of the pages.
+// oxlint-disable-next-line typescript/triple-slash-reference
+/// <reference path="../files.d.ts" />
 /** The pages of `docs/` that the app shows: guides, clients, what to change when coming from another service, limits and numbers. */
 import client from "../../../docs/client.md?raw"
 import all from "../../../docs/coming-from/README.md?raw"
