@@ -19,6 +19,7 @@ const ENTRIES = {
   client: client("createClient"),
   datafeed: client("createDatafeed"),
   errors: client("FathomError"),
+  exchange: client("createExchange"),
   market: client("watchMarket"),
   quotes: client("createQuoteClient"),
   tracker: client("watchTracker")

@@ -20,6 +20,7 @@ export const tracker = (given: own.TrackerEvent): small.TrackerEvent => given
 export const market = (given: own.MarketEvent): small.MarketEvent => given
 export const subscription = (given: small.MarketSubscription): Plain<own.MarketSubscription> => given
 export const watch = (given: small.WatchOptions): own.WatchOptions => given
+export const exchange = (given: own.Exchange): small.Exchange => given
 export const units: typeof small.toAtomic = null as unknown as typeof own.toAtomic
 export const text: typeof small.fromAtomic = null as unknown as typeof own.fromAtomic
 `

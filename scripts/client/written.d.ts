@@ -244,3 +244,114 @@ export declare const createDatafeed: (
   client: Pick<Client, "market" | "marketRealtime" | "search" | "tokens">,
   options?: DatafeedOptions
 ) => Datafeed
+
+/** A timeframe of ccxt. */
+export type Timeframe =
+  | "1s"
+  | "5s"
+  | "15s"
+  | "30s"
+  | "1m"
+  | "3m"
+  | "5m"
+  | "15m"
+  | "30m"
+  | "1h"
+  | "2h"
+  | "4h"
+  | "6h"
+  | "8h"
+  | "12h"
+  | "1d"
+  | "1w"
+  | "1M"
+
+/** A candle: start in milliseconds, open, high, low, close in USD, and the volume in USD, not in tokens. */
+export type OHLCV = [timestamp: number, open: number, high: number, low: number, close: number, volume: number]
+
+/** A market of ccxt: a token against the dollar. `id` and `baseId` are the mint. */
+export interface Market {
+  readonly id: string
+  readonly symbol: string
+  readonly base: string
+  readonly quote: "USD"
+  readonly baseId: string
+  readonly quoteId: "USD"
+  readonly active: true
+  readonly type: "spot"
+  readonly spot: true
+  readonly margin: false
+  readonly swap: false
+  readonly future: false
+  readonly option: false
+  readonly contract: false
+  /** Smallest step of an amount, in tokens; `undefined` while the decimals are unknown. */
+  readonly precision: { readonly amount: number | undefined; readonly price: undefined }
+  readonly limits: object
+  readonly info: unknown
+}
+
+/** A ticker of ccxt over the last 24 hours. Pools have no bid and ask. */
+export interface Ticker {
+  readonly symbol: string
+  readonly timestamp: number | undefined
+  readonly datetime: string | undefined
+  readonly high: undefined
+  readonly low: undefined
+  readonly bid: undefined
+  readonly ask: undefined
+  readonly open: number | undefined
+  readonly close: number | undefined
+  readonly last: number | undefined
+  readonly change: number | undefined
+  /** Change in percent. */
+  readonly percentage: number | undefined
+  readonly average: number | undefined
+  readonly baseVolume: undefined
+  /** Volume in USD. */
+  readonly quoteVolume: number | undefined
+  readonly info: unknown
+}
+
+/** A trade of ccxt. `price` and `cost` are in USD, `amount` in whole tokens. `info` has the exact amounts. */
+export interface ExchangeTrade {
+  readonly id: string
+  readonly symbol: string
+  readonly timestamp: number
+  readonly datetime: string
+  readonly side: "buy" | "sell"
+  readonly price: number | undefined
+  readonly amount: number | undefined
+  readonly cost: number | undefined
+  readonly takerOrMaker: "taker"
+  readonly order: undefined
+  readonly type: undefined
+  readonly fee: undefined
+  readonly info: unknown
+}
+
+/** The calls of a ccxt exchange that read. A symbol is `MINT/USD`, `SYMBOL/USD`, or a mint. */
+export interface Exchange {
+  readonly id: "fathom"
+  readonly name: "Fathom"
+  readonly has: Readonly<Record<"fetchMarkets" | "fetchOHLCV" | "fetchTicker" | "fetchTrades", true>>
+  readonly timeframes: Readonly<Record<Timeframe, string>>
+  /** The markets with the most volume of the last 24 hours, at most `limit` (100 at most). */
+  readonly fetchMarkets: (params?: { readonly limit?: number }) => Promise<ReadonlyArray<Market>>
+  /** Candles, oldest first: the first `limit` from `since` on (milliseconds), or the newest. At most 1,500, by default 500. */
+  readonly fetchOHLCV: (
+    symbol: string,
+    timeframe?: Timeframe,
+    since?: number,
+    limit?: number
+  ) => Promise<ReadonlyArray<OHLCV>>
+  readonly fetchTicker: (symbol: string) => Promise<Ticker>
+  /** Trades, oldest first: the newest `limit` (100 at most, by default 50), none from before `since`. */
+  readonly fetchTrades: (symbol: string, since?: number, limit?: number) => Promise<ReadonlyArray<ExchangeTrade>>
+}
+
+/**
+ * An exchange as ccxt's users know it, for reads alone, in four kilobytes of a bundle. It throws a `FathomError`, and an error
+ * called `BadSymbol` or `BadRequest` for what it does not know.
+ */
+export declare const createExchange: (options: ClientOptions) => Exchange

@@ -15,6 +15,15 @@ export {
 export { type CallOptions, type Client, type ClientOptions, createClient } from "./createClient.ts"
 export { createQuoteClient, type Quote, type QuoteClient } from "./createQuoteClient.ts"
 export { createDatafeed, type Datafeed, type DatafeedOptions } from "./createDatafeed.ts"
+export {
+  createExchange,
+  type Exchange,
+  type ExchangeTrade,
+  type Market,
+  type OHLCV,
+  type Ticker,
+  type Timeframe
+} from "./createExchange.ts"
 export { FathomClient, type FathomClientOptions } from "./FathomClient.ts"
 export { type ClientCode, FathomError } from "./FathomError.ts"
 export { framesOf, quoteStream } from "./quoteFrames.ts"
