@@ -10,7 +10,7 @@ const importsOf = (file: string) =>
 
 const allows = (from: string, file: string, path: string) => {
   // The pages show documents of docs/ as they are.
-  if (from === "web" && /^(?:\.\.\/)+docs\/(?:coming-from\/)?\w+\.md\?raw$/u.test(path)) {
+  if (from === "web" && /^(?:\.\.\/)+docs\/(?:(?:coming-from|guides)\/)?[\w-]+\.md\?raw$/u.test(path)) {
     return true
   }
   if (path.startsWith(".")) {

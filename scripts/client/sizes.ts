@@ -14,7 +14,7 @@ interface Part {
 const parts: ReadonlyArray<Part> = [
   { name: "fromAtomic", uses: "fromAtomic(1n, 2)", most: { minified: 2000 } },
   { name: "createQuoteClient", uses: 'createQuoteClient({ baseUrl: "", key: "" })', most: { compressed: 40_000 } },
-  { name: "createExchange", uses: 'createExchange({ baseUrl: "", key: "" })', most: { compressed: 40_000 } },
+  { name: "createExchange", uses: 'createExchange({ baseUrl: "", key: "" })', most: { compressed: 10_000 } },
   { name: "createClient", uses: 'createClient({ baseUrl: "", key: "" })', most: { compressed: 120_000 } }
 ]
 

@@ -7,7 +7,6 @@ import type { MovementRow } from "../api/schemas/MarketViews.ts"
 import type { TokenStats } from "../api/schemas/TokenStats.ts"
 import type { SearchAnswer } from "../api/Search.ts"
 import type { TokenTradesAnswer } from "../api/Trades.ts"
-import { addressOf } from "../domain/Address.ts"
 import type { ClientOptions } from "./createClient.ts"
 import { plainReads } from "./plainReads.ts"
 
@@ -129,6 +128,9 @@ type Value = Row["priceUsd"]
 
 const BARS = 500
 
+/** What an address looks like. The service refuses one that is none. */
+const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/u
+
 /** The number of a figure; `undefined` when it is not known. A late value is no value here, since ccxt cannot say so. */
 const numberOf = ({ status, value }: Value): number | undefined =>
   value === null || status === "stale" ? undefined : Number(value)
@@ -235,7 +237,7 @@ export const createExchange = (options: ClientOptions): Exchange => {
   /** The mint of a symbol. One that no market had yet is searched for, and has to be the symbol of a token that imitates none. */
   const mintOf = async (symbol: string): Promise<string> => {
     const base = symbol.replace(/\/USD(?::USD)?$/u, "")
-    const known = addressOf(base) ?? mints.get(base)
+    const known = ADDRESS.test(base) ? base : mints.get(base)
     if (known !== undefined) {
       return known
     }
