@@ -1,6 +1,7 @@
 import * as launchPlatform from "./migrations/0062_launch_platform.ts"
 import * as launchTerms from "./migrations/0063_launch_terms.ts"
 import * as liquidityEvents from "./migrations/0065_liquidity_events.ts"
+import * as openedPools from "./migrations/0067_opened_pools.ts"
 import * as readViews from "./migrations/0064_read_views.ts"
 import * as planExports from "./migrations/0066_plan_exports.ts"
 import * as schema from "./migrations/0060_schema.ts"
@@ -14,5 +15,6 @@ export const migrations = {
   "0063_launch_terms": launchTerms.up,
   "0064_read_views": readViews.up,
   "0065_liquidity_events": liquidityEvents.up,
-  "0066_plan_exports": planExports.up
+  "0066_plan_exports": planExports.up,
+  "0067_opened_pools": openedPools.up
 }

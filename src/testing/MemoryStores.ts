@@ -10,7 +10,7 @@ import { lamportsOf, priceSolOf } from "../market/model/solWorth.ts"
 import { type PrintsRequest, readTo } from "../market/model/StoredBars.ts"
 import { LAST_MS, type RestoreRequest, type StoredBatch } from "../market/model/StoredBatch.ts"
 import type { StoredSnapshot } from "../market/model/StoredSnapshot.ts"
-import { liquidityIn } from "../market/model/StoredLiquidity.ts"
+import { liquidityIn, poolsOpenedIn } from "../market/model/StoredLiquidity.ts"
 import { newestChanges, supplyRecordsOf } from "../market/model/StoredSupply.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { isMoneySwap } from "../market/model/TokenPrices.ts"
@@ -198,7 +198,9 @@ export const makeMemoryStores = (): MarketStores => {
           events: liquidityIn(Array.from(blocks.values()), request),
           from: Number.NEGATIVE_INFINITY,
           toSlot: progress?.slot ?? 0
-        }))
+        })),
+      poolsOpened: (fromMs, most) =>
+        Effect.map(opened, ({ blocks }) => poolsOpenedIn(Array.from(blocks.values()), fromMs, most))
     },
     candles: {
       bars: (request) => Effect.map(opened, (stored) => readTo(barsOfTrades(trades(stored), request), stored.progress)),

@@ -23,7 +23,7 @@ import { engineOver, makeMarket } from "../support/market.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../support/reads.ts"
 import { scriptedNode } from "../support/scriptedNode.ts"
 import { gainers, poolWith, priceAll } from "../support/views.ts"
-import { mintOf } from "../market/tape/tape.ts"
+import { address, mintOf } from "../market/tape/tape.ts"
 import { knowing, portTo, status } from "../chain/rpc/statusNode.ts"
 import * as MemoryAccounts from "../support/memoryAccounts.ts"
 import {
@@ -212,12 +212,18 @@ for (const mint of mints) {
   books.pools.set(mint, [poolWith(mint, "raydium-cpmm", [1_000_000n, 1_000_000n])])
 }
 
+/** Each token trades in a pool of its own. */
+const swaps = gainers(mints.length, 100, NOW - 10).map((trade) => ({
+  ...trade,
+  pool: address(6, mints.indexOf(trade.mint))
+}))
+
 const traded = Layer.effectDiscard(
   Effect.gen(function* () {
     const tape = yield* Tape
     yield* setSecond(NOW)
     yield* tape.apply(block(0))
-    yield* tape.apply(block(NOW, { trades: gainers(mints.length, 100, NOW - 10) }))
+    yield* tape.apply(block(NOW, { trades: swaps }))
   })
 )
 

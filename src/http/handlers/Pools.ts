@@ -2,16 +2,20 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { PoolNotFound } from "../../api/errors/problems.ts"
-import type { PoolLiquidityQuery, PoolTradesQuery } from "../../api/Pools.ts"
+import { poolDefaults, type PoolLiquidityQuery, type PoolsQuery, type PoolTradesQuery } from "../../api/Pools.ts"
 import type { MarketUnavailable } from "../../api/schemas/MarketViews.ts"
 import type { UnknownPool } from "../../api/schemas/Token.ts"
 import { defaultTrades } from "../../api/Trades.ts"
 import type { Address } from "../../domain/Address.ts"
+import { fractionOf } from "../../domain/rational.ts"
+import { MarketReader } from "../../market/reads/MarketReader.ts"
+import type { PoolSelectors } from "../../market/reads/poolList.ts"
 import { TradesReader } from "../../market/reads/TradesReader.ts"
 import { TokenReader } from "../../tokens/TokenReader.ts"
 import { unavailable } from "../problems.ts"
+import { viewProblem } from "./marketProblems.ts"
 import { metaWith } from "./metaWith.ts"
-import { nextOf, sealedBy, startOf } from "./paging.ts"
+import { nextOf, readPin, sealedBy, startOf, writePin } from "./paging.ts"
 import { keyOfTrade, liquidityFilter, placeOfKey, tradeFilter } from "./tradeRequests.ts"
 
 const poolProblem = (refusal: MarketUnavailable | UnknownPool) =>
@@ -20,6 +24,16 @@ const poolProblem = (refusal: MarketUnavailable | UnknownPool) =>
 interface OfPool {
   readonly params: { readonly address: Address }
 }
+
+const selectorsOf = (query: typeof PoolsQuery.Type): PoolSelectors => ({
+  token: query.token ?? null,
+  quoteMint: query.quoteToken ?? null,
+  venues: query.venue ?? null,
+  minLiquidityUsd: query.minLiquidityUsd === undefined ? null : fractionOf(query.minLiquidityUsd),
+  createdSinceMs: query.createdSince === undefined ? null : query.createdSince * 1000,
+  provenance: query.provenance ?? null,
+  sort: query.sort ?? poolDefaults.sort
+})
 
 interface PoolInput extends OfPool {
   readonly query: typeof PoolTradesQuery.Type
@@ -35,6 +49,33 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const reader = yield* TradesReader
     const tokens = yield* TokenReader
+    const market = yield* MarketReader
+
+    const list = Effect.fnUntraced(function* ({ query }: { readonly query: typeof PoolsQuery.Type }) {
+      const { limit = poolDefaults.rows } = query
+      const selectors = selectorsOf(query)
+      const sealed = sealedBy("pools.list", selectors, limit)
+      const pin = yield* readPin(sealed, query.cursor)
+      const page = yield* Effect.mapError(market.pools(selectors, { limit, pin }), viewProblem)
+      const { coverage, data, excluded, next, observedAtMs, screened, slot, status } = page
+      const known = { slot, observedAtMs, status, coverage }
+      return {
+        data,
+        nextCursor: next === null ? null : writePin(sealed, next),
+        meta: {
+          ...(yield* metaWith({
+            methodVersion: "public-pools-v1",
+            chain: "solana",
+            tradeBasis: "pool_swaps",
+            ...known
+          })),
+          sort: selectors.sort,
+          pools: screened?.tokens ?? 0,
+          examined: screened?.examined ?? 0,
+          excluded
+        }
+      }
+    })
 
     const facts = Effect.fnUntraced(function* ({ params }: OfPool) {
       const { data, knowledge } = yield* Effect.mapError(tokens.poolOf(params.address), () => new PoolNotFound())
@@ -72,6 +113,6 @@ export const layer = HttpApiBuilder.group(
       return { data, nextCursor: yield* nextOf(next && keyOfTrade(next), sealed), meta: yield* metaWith(meta) }
     })
 
-    return handlers.handleAll({ facts, trades, liquidityEvents })
+    return handlers.handleAll({ list, facts, trades, liquidityEvents })
   })
 )

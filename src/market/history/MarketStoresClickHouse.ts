@@ -229,7 +229,8 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       ),
       liquidityOf: Effect.fn("TradeHistory.liquidityOf")((request: LiquidityRequest) =>
         Effect.flatMap(opened, ({ record }) => records.liquidityOf(record, request))
-      )
+      ),
+      poolsOpened: recorded("TradeHistory.poolsOpened", records.poolsOpened)
     },
     candles: {
       bars: Effect.fn("CandleHistory.bars")((request: StoredBarsRequest) =>

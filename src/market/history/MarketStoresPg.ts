@@ -276,7 +276,8 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
         const { id, liquidityFrom, stored } = yield* current
         const events = yield* read(liquidity.of(id, request))
         return { events, from: liquidityFrom, toSlot: stored?.progress.slot ?? 0 }
-      })
+      }),
+      poolsOpened: query("TradeHistory.poolsOpened", read, liquidity.opened)
     },
     candles: {
       bars: Effect.fn("CandleHistory.bars")(function* (request: StoredBarsRequest) {

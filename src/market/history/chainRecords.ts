@@ -150,6 +150,8 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       return { events, from: liquidityFrom, toSlot: stored?.progress.slot ?? 0 }
     }),
 
+    poolsOpened: (id: number, fromMs: number, most: number) => read(liquidity.opened(id, fromMs, most)),
+
     /** Deletes old changes of supply and of liquidity, and sandboxes that have ended. `remove` deletes the trades of a sandbox first. */
     tidy: <E>(id: number, kept: KeptSeconds, remove: (genesis: string) => Effect.Effect<void, E>) =>
       Effect.gen(function* () {

@@ -7,7 +7,7 @@ import { PART_BYTES } from "../columnar/StateImage.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
 
 /** Version of the encoding. Raise it when an `image` method changes, or when cells get another layout or meaning. */
-const VERSION = 4
+const VERSION = 5
 
 const ORDER = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? "LE" : "BE"
 

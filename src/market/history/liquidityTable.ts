@@ -135,6 +135,21 @@ export const makeLiquidityTable = (sql: SqlClient.SqlClient) => {
       return lists.flat().map(recordOf).toSorted(newestFirst).slice(0, limit)
     }),
 
+    /** The first liquidity of the newest pools that were created since a time, newest first. */
+    opened: (chain: number, fromMs: number, most: number) =>
+      Effect.map(
+        SqlSchema.findAll({
+          Request: Schema.Void,
+          Result: Row,
+          execute: () => sql`
+            select ${sql.literal(COLUMNS)} from liquidity_events
+            where chain = ${chain} and opens_pool and at >= ${PgTypes.timestamptz(fromMs)}
+            order by at desc, slot desc, place desc limit ${most}
+          `
+        })(undefined),
+        (rows) => rows.map(recordOf)
+      ),
+
     /** Deletes changes from before a time, of every chain. */
     dropBefore: (timeMs: number) => {
       const where = sql`at < ${PgTypes.timestamptz(timeMs)}`

@@ -289,7 +289,7 @@ export class MarketState {
     if (record.forPool) {
       this.markets.add(record, trade)
       if (trade.pool !== null) {
-        this.pools.add(trade.pool, record)
+        this.pools.add(trade.pool, record, trade)
       }
     }
     return "applied"

@@ -1,5 +1,6 @@
-import type { Address } from "../../domain/Address.ts"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { imageEntries, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
+import type { TapeTrade } from "../model/TapeTrade.ts"
 import type { TradeRecord } from "../model/TradeRecord.ts"
 import { wideValue } from "../columnar/wide.ts"
 import { bucketSeconds, firstBucket, windowSeconds } from "../model/windows.ts"
@@ -26,7 +27,16 @@ interface Bucket {
   unpriced: number
 }
 
-interface Pool {
+/** What the swaps of a pool say about it. */
+export interface SwappedPool {
+  /** The token under which its first swap was recorded. */
+  readonly mint: Mint
+  /** The other side of that swap; null for a dollar, because swaps do not say which. */
+  readonly quoteMint: Mint | null
+  readonly dex: string | null
+}
+
+interface Pool extends SwappedPool {
   /** Oldest first. */
   buckets: Array<Bucket>
   lastSecond: number
@@ -54,11 +64,11 @@ export class PoolVolumes {
   }
 
   /** Adds a swap of a pool, of any age that the window holds. */
-  add(address: Address, record: TradeRecord): void {
+  add(address: Address, record: TradeRecord, trade: Pick<TapeTrade, "dex" | "lamports" | "mint" | "otherToken">): void {
     const bucket = Math.floor(record.second / STEP)
     const pool = this.#pools.get(address)
     const newest = pool?.buckets.at(-1)
-    const held = newest?.bucket === bucket ? newest : this.#begin(address, pool, bucket)
+    const held = newest?.bucket === bucket ? newest : this.#begin(address, pool, bucket, trade)
     held.trades++
     if (record.usdKnown) {
       held.high += record.usdHigh
@@ -86,6 +96,31 @@ export class PoolVolumes {
     )
   }
 
+  /** Pools with a swap in the window that ends with the second `now`, the one that was swapped first in its bucket first. */
+  *traded(now: number): Iterable<readonly [Address, SwappedPool]> {
+    const first = firstBucket(DAY, STEP, now)
+    for (const [address, pool] of this.#pools) {
+      if ((pool.buckets.at(-1)?.bucket ?? 0) >= first) {
+        yield [address, pool]
+      }
+    }
+  }
+
+  /** The volume in dollars as the nearest number; NaN when no swap has a known volume. */
+  glance(address: Address, now: number): number {
+    const first = firstBucket(DAY, STEP, now)
+    let [high, low, trades, unpriced] = [0, 0, 0, 0]
+    for (const bucket of this.#pools.get(address)?.buckets ?? []) {
+      if (bucket.bucket >= first) {
+        high += bucket.high
+        low += bucket.low
+        trades += bucket.trades
+        unpriced += bucket.unpriced
+      }
+    }
+    return unpriced > 0 && unpriced === trades ? Number.NaN : Number(wideValue(high, 0) + BigInt(low)) / 1e9
+  }
+
   /** The second after the newest swap of any forgotten pool. From then on volumes are complete. */
   get heldFrom(): number {
     return this.#lost + 1
@@ -107,14 +142,23 @@ export class PoolVolumes {
           unpriced: image.number(unpriced)
         }
       })
-      return [key, { buckets, lastSecond }]
+      const mint = image.text(pool?.mint ?? "") as Mint
+      const quoteMint = image.text(pool?.quoteMint ?? "") as Mint | ""
+      const dex = image.text(pool?.dex ?? "")
+      return [key, { buckets, lastSecond, mint, quoteMint: quoteMint || null, dex: dex || null }]
     })
   }
 
-  #begin(address: Address, known: Pool | undefined, bucket: number): Bucket {
+  #begin(
+    address: Address,
+    known: Pool | undefined,
+    bucket: number,
+    { dex, lamports, mint, otherToken }: Pick<TapeTrade, "dex" | "lamports" | "mint" | "otherToken">
+  ): Bucket {
     const added: Bucket = { bucket, high: 0, low: 0, trades: 0, unpriced: 0 }
     if (known === undefined) {
-      this.#pools.set(address, { buckets: [added], lastSecond: Number.NEGATIVE_INFINITY })
+      const quoteMint = lamports === null ? (otherToken?.mint ?? null) : SOL
+      this.#pools.set(address, { buckets: [added], lastSecond: Number.NEGATIVE_INFINITY, mint, quoteMint, dex })
       this.#makeRoom()
       return added
     }

@@ -40,6 +40,19 @@ const isRequested = (event: LiquidityRecord, { before, fromMs, kind, mint, pool,
   (toMs === null || event.timeMs < toMs) &&
   (before === null || newestFirst(before, event) < 0)
 
+/** The first liquidity of the newest pools in these blocks that were created since a time, newest first. */
+export const poolsOpenedIn = (
+  batches: ReadonlyArray<StoredBatch>,
+  fromMs: number,
+  most: number
+): ReadonlyArray<LiquidityRecord> =>
+  batches
+    .filter(({ timeMs }) => timeMs >= fromMs)
+    .flatMap(({ liquidity = [], slot, timeMs }) => liquidity.map((change) => ({ ...change, slot, timeMs })))
+    .filter(({ opens }) => opens)
+    .toSorted(newestFirst)
+    .slice(0, most)
+
 /** The requested changes of these blocks, newest first. */
 export const liquidityIn = (
   batches: ReadonlyArray<StoredBatch>,

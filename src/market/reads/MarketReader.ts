@@ -13,6 +13,7 @@ import {
 } from "../../api/schemas/MarketViews.ts"
 import type { LaunchUnknown } from "../../api/schemas/LaunchView.ts"
 import type { PriceAt, PriceMoment } from "../../api/schemas/PriceAt.ts"
+import type { ListedPool } from "../../api/schemas/PoolList.ts"
 import type { ScreenRow } from "../../api/schemas/TokenScreen.ts"
 import type { TokenStats } from "../../api/schemas/TokenStats.ts"
 import type { Coverage } from "../../domain/Scalar.ts"
@@ -40,7 +41,8 @@ import { makeMarketViews } from "./makeMarketViews.ts"
 import { type MovementSelectors, movementView } from "./movement.ts"
 import { largestTrades } from "./largestTrades.ts"
 import { largestWindows, rangeRequest, statsCoverage, tokenStats as statsOf, withLargest } from "./tokenStats.ts"
-import { discoveryRow, movementRow, screenRow, type RankedPage, statusOf } from "./pages.ts"
+import { poolList, type PoolSelectors } from "./poolList.ts"
+import { discoveryRow, movementRow, poolRow, screenRow, type RankedPage, statusOf } from "./pages.ts"
 import { type ScreenSelectors, screenView } from "./screenView.ts"
 import { makeRankedPages, type PageRequest } from "./rankedPages.ts"
 
@@ -111,6 +113,11 @@ export class MarketReader extends Context.Service<
       selectors: ScreenSelectors,
       page: PageRequest
     ): Effect.Effect<RankedPage<ScreenRow>, MarketUnavailable | ViewExpired>
+    /** Pools that traded or were created lately, or all of a token, in one of three orders. */
+    pools(
+      selectors: PoolSelectors,
+      page: PageRequest
+    ): Effect.Effect<RankedPage<ListedPool>, MarketUnavailable | ViewExpired>
     /** Tokens by the stage of their launch. */
     discovery(
       selectors: DiscoverySelectors,
@@ -136,6 +143,8 @@ export class MarketReader extends Context.Service<
         const movements = yield* makeRankedPages<MovementRow>(warm)
         const discoveries = yield* makeRankedPages<DiscoveryRow>(warm)
         const screens = yield* makeRankedPages<ScreenRow>(warm, MOST_SCREENS)
+
+        const poolPages = yield* makeRankedPages<ListedPool>(warm, MOST_SCREENS)
 
         const nowAtOnce = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
           tape.heardAtMs() === null
@@ -184,6 +193,16 @@ export class MarketReader extends Context.Service<
           return { ...page, ...stateNow(page, views.coverage("24h", nowMs), lackingNow(tape, nowMs)), data }
         })
 
+        const listPools = Effect.fnUntraced(function* (selectors: PoolSelectors, request: PageRequest) {
+          const nowMs = yield* now
+          const make = Effect.suspend(() =>
+            poolList(sources, selectors, () => views.contextAt(nowMs), views.coverage("24h", nowMs))
+          )
+          const page = yield* poolPages(selectors, request, nowMs, make)
+          const data = page.data.map((row) => poolRow(row, nowMs))
+          return { ...page, ...stateNow(page, views.coverage("24h", nowMs), lackingNow(tape, nowMs)), data }
+        })
+
         const { chartWith, ...charts } = makeCharts(tape, tokens, yield* EvmCandles)
 
         const tokenStats = Effect.fnUntraced(function* (mint: Mint, from: number | null) {
@@ -219,6 +238,7 @@ export class MarketReader extends Context.Service<
           movement: (selectors, request) => Effect.andThen(tape.restored, movementNow(selectors, request)),
           movementNow,
           screen,
+          pools: listPools,
           discovery
         })
       })

@@ -1,5 +1,6 @@
 /** Pages of a pinned view as of now: values that have expired are left out. */
 import type { DiscoveryRow, Excluded, MarketKnowledge, MovementRow } from "../../api/schemas/MarketViews.ts"
+import type { ListedPool } from "../../api/schemas/PoolList.ts"
 import type { ScreenRow } from "../../api/schemas/TokenScreen.ts"
 import { asOf, type Coverage, incomplete, type Status } from "../../domain/Scalar.ts"
 import type { RankedView } from "./movement.ts"
@@ -60,6 +61,13 @@ export const movementRow = (row: MovementRow, nowMs: number): MovementRow => ({
 export const screenRow = (row: ScreenRow, nowMs: number): ScreenRow => ({
   ...row,
   values: Object.fromEntries(Object.entries(row.values).map(([name, scalar]) => [name, asOf(scalar, nowMs)]))
+})
+
+/** A listed pool as of now. */
+export const poolRow = (row: ListedPool, nowMs: number): ListedPool => ({
+  ...row,
+  liquidityUsd: asOf(row.liquidityUsd, nowMs),
+  volume24hUsd: asOf(row.volume24hUsd, nowMs)
 })
 
 /** A discovered token as of now. */
