@@ -90,6 +90,7 @@ const textAt = (value: unknown, name: string): string | undefined => {
 const FOUND: Readonly<Record<string, readonly [string, string]>> = {
   creator: ["launches.one", "creator"],
   mint: ["spot.quote", "outputMint"],
+  token: ["spot.quote", "outputMint"],
   pool: ["pools.trades", "pool"],
   pools: ["pools.trades", "pool"],
   wallet: ["trades.ofToken", "wallet"],
@@ -102,6 +103,7 @@ const FOUND: Readonly<Record<string, readonly [string, string]>> = {
 
 /** Parameters whose value has nothing to do with a market. */
 const CHOSEN = {
+  quoteToken: "So11111111111111111111111111111111111111112",
   chain: "solana",
   launchpad: "pump-fun",
   platform: "bags,letsbonk",

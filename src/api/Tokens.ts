@@ -1,15 +1,17 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
-import { DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from "./errors/problems.ts"
+import { DataUnavailable, InvalidCursor, RateLimited, TokenNotFound, UnsupportedChain } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { IntegerParameter, NoQuery, optional, tokenParams, UniqueList } from "./parameters.ts"
 import { atSlotField, atSlotParameter } from "./Spot.ts"
+import { CursorParameter, NextCursor, pageParameters } from "./pages.ts"
+import { IntegerParameter, NoQuery, optional, tokenParams, UniqueList, UnixSecond } from "./parameters.ts"
 import { MintPrice, TokenFacts, TokenLiquidity } from "./schemas/Token.ts"
-import { TokenHolders } from "./schemas/TokenHolders.ts"
+import { HolderHour, TokenHolders } from "./schemas/TokenHolders.ts"
 import { TokenMetadataView } from "./schemas/TokenMetadata.ts"
 import { TokenRisk } from "./schemas/TokenRisk.ts"
+import { isOrdered } from "./Trades.ts"
 import { field } from "../domain/field.ts"
 import { knowledgeOf, metaOf, nextCursor } from "./schemas/fields.ts"
 
@@ -38,12 +40,46 @@ export const HoldersQuery = Schema.Struct({
   limit: optional(
     IntegerParameter(1, mostHolders, mostHolders),
     `Number of owners, largest first, 1 to ${mostHolders}; ${mostHolders} by default.`
-  )
+  ),
+  cursor: Schema.optionalKey(CursorParameter)
 })
+
+/** Default number of hours of a history of holders, and the most. */
+export const holderHours = { byDefault: 168, most: 744 } as const
+
+export const HolderHistoryQuery = Schema.Struct({
+  from: optional(UnixSecond, "Only hours that begin at this Unix second or later."),
+  to: optional(UnixSecond, "Only hours that begin before this Unix second; now by default."),
+  ...pageParameters(holderHours.most, holderHours.byDefault)
+}).check(isOrdered)
+
+export class HolderHistoryAnswer extends Schema.Opaque<HolderHistoryAnswer>()(
+  Schema.Struct({
+    data: field(Schema.Array(HolderHour), "The answer itself."),
+    nextCursor: NextCursor,
+    meta: field(
+      Schema.Struct({
+        ...metaOf("public-holder-history-v1"),
+        address: field(Address, "Mint of the token: base58 of 32 bytes on Solana."),
+        missingHours: field(
+          Schema.Int,
+          "Hours without a snapshot: between the oldest and the newest hour of the page, and before the oldest one since `from`. They are left out, not interpolated."
+        ),
+        ...knowledgeOf("Time of the newest snapshot of the page; null without one.")
+      }),
+      "How the answer was made, and how well it is known."
+    )
+  }).annotate({
+    identifier: "HolderHistoryAnswer",
+    description:
+      "Holders and concentration of one token by hour, newest first. Snapshots are taken of tokens whose holders are followed, and kept for `HOLDER_SNAPSHOTS_KEPT`."
+  })
+) {}
 
 export class TokenHoldersAnswer extends Schema.Opaque<TokenHoldersAnswer>()(
   Schema.Struct({
     data: TokenHolders,
+    nextCursor: NextCursor,
     meta: field(
       Schema.Struct({
         ...metaOf("public-holders-v1"),
@@ -149,8 +185,24 @@ export class TokensGroup extends HttpApiGroup.make("tokens")
       params: tokenParams,
       query: HoldersQuery,
       success: TokenHoldersAnswer,
-      error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Holders of one token: their number, the largest holders, and concentration"),
+      error: [UnsupportedChain, InvalidCursor, TokenNotFound, RateLimited, DataUnavailable]
+    })
+      .annotate(OpenApi.Summary, "Holders of one token: their number, all of them in pages, and concentration")
+      .annotate(
+        OpenApi.Description,
+        "The largest owners first. A page begins after the amount and the owner of the last row: a holder whose amount changes between two pages may be on both or on neither."
+      ),
+    HttpApiEndpoint.get("holderHistory", "/api/v1/tokens/:chain/:address/holders/history", {
+      params: tokenParams,
+      query: HolderHistoryQuery,
+      success: HolderHistoryAnswer,
+      error: [UnsupportedChain, InvalidCursor, TokenNotFound, RateLimited, DataUnavailable]
+    })
+      .annotate(OpenApi.Summary, "Holders and concentration of one token by hour, newest first")
+      .annotate(
+        OpenApi.Description,
+        "One snapshot an hour while the holders of the token are followed. Asking for the history follows the token, if there is room. An hour without a snapshot is missing from the rows and counted in `missingHours`."
+      ),
     HttpApiEndpoint.get("metadata", "/api/v1/tokens/:chain/:address/metadata", {
       params: tokenParams,
       query: NoQuery,

@@ -1,3 +1,4 @@
+import * as holderSnapshots from "./migrations/0068_holder_snapshots.ts"
 import * as launchPlatform from "./migrations/0062_launch_platform.ts"
 import * as launchTerms from "./migrations/0063_launch_terms.ts"
 import * as liquidityEvents from "./migrations/0065_liquidity_events.ts"
@@ -16,5 +17,6 @@ export const migrations = {
   "0064_read_views": readViews.up,
   "0065_liquidity_events": liquidityEvents.up,
   "0066_plan_exports": planExports.up,
-  "0067_opened_pools": openedPools.up
+  "0067_opened_pools": openedPools.up,
+  "0068_holder_snapshots": holderSnapshots.up
 }

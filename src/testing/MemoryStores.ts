@@ -10,6 +10,7 @@ import { lamportsOf, priceSolOf } from "../market/model/solWorth.ts"
 import { type PrintsRequest, readTo } from "../market/model/StoredBars.ts"
 import { LAST_MS, type RestoreRequest, type StoredBatch } from "../market/model/StoredBatch.ts"
 import type { StoredSnapshot } from "../market/model/StoredSnapshot.ts"
+import type { HolderSnapshot } from "../market/model/HolderHistory.ts"
 import { liquidityIn, poolsOpenedIn } from "../market/model/StoredLiquidity.ts"
 import { newestChanges, supplyRecordsOf } from "../market/model/StoredSupply.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
@@ -31,6 +32,8 @@ type Trades = ReadonlyArray<TapeTrade>
 interface StoredChain {
   readonly chain: ChainIdentity
   readonly blocks: Map<number, StoredBatch>
+  /** By mint and hour. */
+  readonly holders: Map<string, HolderSnapshot>
   progress: TradeProgress | null
   snapshot: { readonly record: StoredSnapshot; readonly parts: ReadonlyArray<Uint8Array> } | null
 }
@@ -128,7 +131,13 @@ export const makeMemoryStores = (): MarketStores => {
               chains.delete(genesis)
             }
           }
-          state.open = chains.get(chain.genesis) ?? { chain, blocks: new Map(), progress: null, snapshot: null }
+          state.open = chains.get(chain.genesis) ?? {
+            chain,
+            blocks: new Map(),
+            holders: new Map(),
+            progress: null,
+            snapshot: null
+          }
           chains.set(chain.genesis, state.open)
           return state.open.progress
         }),
@@ -225,6 +234,22 @@ export const makeMemoryStores = (): MarketStores => {
           stored.snapshot = { record, parts: kept }
           return record
         })
+    },
+    holders: {
+      keep: (snapshots) =>
+        Effect.map(opened, ({ holders }) => {
+          for (const snapshot of snapshots) {
+            const key = `${snapshot.mint} ${snapshot.hourMs}`
+            holders.set(key, holders.get(key) ?? snapshot)
+          }
+        }),
+      of: ({ fromMs, limit, mint, toMs }) =>
+        Effect.map(opened, ({ holders }) =>
+          Array.from(holders.values())
+            .filter((each) => each.mint === mint && each.hourMs >= (fromMs ?? 0) && each.hourMs < (toMs ?? Infinity))
+            .toSorted((a, b) => b.hourMs - a.hourMs)
+            .slice(0, limit)
+        )
     }
   }
 }

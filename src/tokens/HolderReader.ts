@@ -1,14 +1,16 @@
-import { Context } from "effect"
+import { Context, Effect, Schema } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { TokenProgram } from "../api/schemas/Token.ts"
-import type { HolderFigures } from "../api/schemas/TokenHolders.ts"
+import type { HolderFigures, HolderHour } from "../api/schemas/TokenHolders.ts"
 import { type Coverage, type CoverageReason, type Lifetime, type Scalar, unavailable } from "../domain/Scalar.ts"
 
 export interface HoldersRequest {
   readonly mint: Mint
   readonly tokenProgram: TokenProgram
-  /** Owners to list, at most a hundred. */
+  /** Owners to list, at most a hundred and one. */
   readonly limit: number
+  /** The owner after which the list begins, with its amount; null for the largest. */
+  readonly after: { readonly owner: Address; readonly amount: bigint } | null
   readonly nowMs: number
 }
 
@@ -28,7 +30,23 @@ export interface KnownHoldings {
   readonly lacking: CoverageReason | null
 }
 
+/** Selects hourly snapshots in hours of `[fromMs, toMs)`, newest first. Null is no bound. */
+export interface HolderHistoryRead {
+  readonly mint: Mint
+  readonly fromMs: number | null
+  readonly toMs: number | null
+  readonly limit: number
+}
+
+/** The store of snapshots does not answer, or there is none. */
+export class HolderHistoryUnavailable extends Schema.TaggedError<HolderHistoryUnavailable>()(
+  "HolderHistoryUnavailable",
+  { cause: Schema.Defect() }
+) {}
+
 export interface HolderReads {
+  /** Hourly snapshots of the holders of a token. */
+  readonly historyOf: (request: HolderHistoryRead) => Effect.Effect<ReadonlyArray<HolderHour>, HolderHistoryUnavailable>
   /**
    * Figures of a token, which is followed from now on. Synchronous: accounts that are not in memory are queued to be
    * read.
@@ -65,6 +83,7 @@ export const unknownFigures = (
 /** The holders of tokens; unknown unless provided. */
 export const HolderReader = Context.Reference<HolderReads>("fathom/tokens/HolderReader", {
   defaultValue: () => ({
+    historyOf: () => Effect.fail(new HolderHistoryUnavailable({ cause: new Error("no snapshots are kept") })),
     holdersOf: () => unknownFigures("not_captured"),
     knownOf: () => null,
     countOf: () => unavailable("count", "not_captured"),

@@ -18,13 +18,19 @@ import {
 import { TooManyColdMints } from "../api/schemas/Quote.ts"
 import { PoolBook } from "../quotes/pools/PoolBook.ts"
 import { Requester } from "../quotes/pools/Requester.ts"
-import type { TokenHolders } from "../api/schemas/TokenHolders.ts"
+import type { HolderHour, TokenHolders } from "../api/schemas/TokenHolders.ts"
 import type { TokenMetadataView } from "../api/schemas/TokenMetadata.ts"
 import { DocumentReader, type DocumentReads } from "./documents/DocumentReader.ts"
 import { metadataReading } from "./metadataReading.ts"
 import { ActivityReader } from "./ActivityReader.ts"
 import { authoritiesOf } from "./authorities.ts"
-import { HolderReader, unknownFigures } from "./HolderReader.ts"
+import {
+  type HolderHistoryRead,
+  type HolderHistoryUnavailable,
+  HolderReader,
+  type HoldersRequest,
+  unknownFigures
+} from "./HolderReader.ts"
 import { baseMintOf, depthOf, poolRow } from "./liquidity.ts"
 import { PriceBook, type UnitPrice } from "./PriceBook.ts"
 import { knowledgeOf, marketCapScalar, priceScalar, usdScalar } from "./scalars.ts"
@@ -49,7 +55,15 @@ export class TokenReader extends Context.Service<
     /** The deepest `limit` pools of the token. The sum covers all pools. */
     liquidityOf(mint: Mint, limit: number): Effect.Effect<TokenReading<TokenLiquidity>, TokenRefusal>
     /** Holders of the token and its `limit` largest owners. The token is followed from now on. */
-    holdersOf(mint: Mint, limit: number): Effect.Effect<TokenReading<TokenHolders>, TokenRefusal>
+    holdersOf(
+      mint: Mint,
+      limit: number,
+      after?: HoldersRequest["after"]
+    ): Effect.Effect<TokenReading<TokenHolders>, TokenRefusal>
+    /** Hourly snapshots of the holders of the token, newest first. The token is followed from now on, if there is room. */
+    holderHistoryOf(
+      request: HolderHistoryRead
+    ): Effect.Effect<ReadonlyArray<HolderHour>, HolderHistoryUnavailable | TokenRefusal>
     /** Metadata of the token: the part on chain and the document, which is queued to be read. */
     metadataOf(mint: Mint): Effect.Effect<TokenReading<TokenMetadataView>, TokenRefusal>
     /** One pool in memory, from the side of its token. */
@@ -162,7 +176,11 @@ const makeTokenReads = Effect.fnUntraced(function* ({
     return decimals
   })
 
-  const holdersOf = Effect.fn("TokenReader.holdersOf")(function* (mint: Mint, limit: number) {
+  const holdersOf = Effect.fn("TokenReader.holdersOf")(function* (
+    mint: Mint,
+    limit: number,
+    after: HoldersRequest["after"] = null
+  ) {
     const state = yield* tokenAt(mint)
     if (!pools.isLoaded(mint)) {
       // Concentrations leave pools out, so the pools have to be loaded.
@@ -171,7 +189,9 @@ const makeTokenReads = Effect.fnUntraced(function* ({
     const nowMs = yield* Clock.currentTimeMillis
     const tokenProgram = state.facts?.tokenProgram ?? null
     const figures =
-      tokenProgram === null ? unknownFigures("not_captured") : holders.holdersOf({ mint, tokenProgram, limit, nowMs })
+      tokenProgram === null
+        ? unknownFigures("not_captured")
+        : holders.holdersOf({ mint, tokenProgram, limit, after, nowMs })
     return {
       data: { token: refOf(mint, state), ...figures },
       knowledge: {
@@ -180,6 +200,18 @@ const makeTokenReads = Effect.fnUntraced(function* ({
         observedAtMs: figures.holders.observedAtMs
       }
     }
+  })
+
+  const holderHistoryOf = Effect.fn("TokenReader.holderHistoryOf")(function* (request: HolderHistoryRead) {
+    const { mint } = request
+    const state = yield* tokenAt(mint)
+    if (!pools.isLoaded(mint)) {
+      yield* pools.warm(mint)
+    }
+    if (state.facts !== null) {
+      holders.suggest(mint, state.facts.tokenProgram, yield* Clock.currentTimeMillis)
+    }
+    return yield* holders.historyOf(request)
   })
 
   const metadataOf = Effect.fn("TokenReader.metadataOf")(function* (mint: Mint) {
@@ -211,7 +243,7 @@ const makeTokenReads = Effect.fnUntraced(function* ({
     return { data, knowledge: knowledgeOf(scalars, null) }
   })
 
-  return { factsOf, decimalsOf: readDecimals, holdersOf, metadataOf, pricesOf }
+  return { factsOf, decimalsOf: readDecimals, holdersOf, holderHistoryOf, metadataOf, pricesOf }
 })
 
 const makePoolReads = Effect.fnUntraced(function* ({ notLoaded, pools, priceBook, refOf, tokenAt, tokens }: Books) {

@@ -1,4 +1,4 @@
-import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { Rational } from "../domain/rational.ts"
 import { COMPLETE, incomplete } from "../domain/Scalar.ts"
@@ -38,6 +38,8 @@ import {
 } from "./walletTrades.ts"
 import { type Holdings, positionsThatCount, walletSummary } from "./walletSummary.ts"
 
+/** Deadline of the tags of an answer that is about something else. */
+const TAGS_DEADLINE = Duration.millis(500)
 const MOST_MARKS = 64
 /** At most this many open mints are marked when a single wallet is read. */
 const MOST_MARKS_OF_ONE = 1000
@@ -61,6 +63,11 @@ export class WalletReader extends Context.Service<
      * out of their row. Fails when the trades of no wallet can be read in that time.
      */
     rowsOf(wallets: ReadonlyArray<Address>, options?: WalletReadOptions): Effect.Effect<WalletRows, WalletsUnavailable>
+    /**
+     * Labels and tags of the identities of wallets; wallets without any are left out. Null when they cannot be read in
+     * half a second.
+     */
+    tagsOf(wallets: ReadonlyArray<Address>): Effect.Effect<ReadonlyMap<Address, ReadonlyArray<string>> | null>
     /** A page of the positions of a wallet. Fails when they cannot be read within 1.5 s. */
     positionsOf(
       wallet: Address,
@@ -132,6 +139,24 @@ const make = Effect.gen(function* () {
     },
     Effect.mapError((cause) => new WalletsUnavailable({ cause }))
   )
+
+  const tagsOf = Effect.fn("WalletReader.tagsOf")(function* (wallets: ReadonlyArray<Address>) {
+    const records = yield* identities.of(wallets).pipe(
+      Effect.timeoutOption(TAGS_DEADLINE),
+      Effect.map(Option.getOrNull),
+      Effect.orElseSucceed(() => null)
+    )
+    const nowMs = yield* Clock.currentTimeMillis
+    return (
+      records &&
+      new Map(
+        Array.from(records, ([wallet, found]) => {
+          const { labels, tags } = identityOf(wallet, found, nowMs) ?? { labels: [], tags: [] }
+          return [wallet, [...labels, ...tags]] as const
+        }).filter(([, tags]) => tags.length > 0)
+      )
+    )
+  })
 
   /** Data held of one wallet, with marks. Fails when it was not read in time. */
   const stateOf = Effect.fnUntraced(
@@ -248,6 +273,7 @@ const make = Effect.gen(function* () {
     balancesOf: balancesOfWallet,
     fundingOf,
     rowsOf,
+    tagsOf,
     positionsOf,
     performanceOf,
     tradesOf,

@@ -178,6 +178,7 @@ describe("alerts on activity", () => {
   it.effect("fire when holders concentrate, and are silent while holders or pools are incomplete", () => {
     const held = { part: 10n, lacking: null as "source_gap" | null, poolCoverage: COMPLETE as Coverage }
     const holders = Layer.succeed(HolderReader, {
+      historyOf: () => Effect.die("not asked"),
       holdersOf: () => unknownFigures("not_captured"),
       countOf: () => unavailable("count", "not_captured"),
       suggest: () => null,
@@ -239,6 +240,7 @@ describe("alerts on activity", () => {
   it.effect("show at /freshness that the holders of a token are not followed, until they are", () => {
     const suggested: { reason: "limit_clipped" | null } = { reason: "limit_clipped" }
     const holders = Layer.succeed(HolderReader, {
+      historyOf: () => Effect.die("not asked"),
       holdersOf: () => unknownFigures("not_captured"),
       countOf: () => unavailable("count", "not_captured"),
       suggest: (mint) => (mint === SOL ? "not_captured" : suggested.reason),

@@ -37,6 +37,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "launches.firstBuyersOfMany": ({ launched }) => ({ query: { addresses: `${launched},${nowhere}` } }),
   "search.tokens": () => ({ query: { q: "usdc", limit: "5" } }),
   "tokens.holders": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } }),
+  "tokens.holderHistory": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "24" } }),
   "tokens.metadata": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "trades.ofToken": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } }),
   "trades.liquidityEvents": ({ mint }) => ({ params: { chain: "solana", address: mint }, query: { limit: "5" } })
@@ -67,6 +68,7 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
   "screen.tokens": { 409: onTape({ body: { limit: 1 } }, 63) },
   "search.tokens": { 409: onTape({ query: { q: "xmpl", limit: "1" } }, 63) },
   "tokens.holders": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
+  "tokens.holderHistory": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "tokens.metadata": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "trades.ofToken": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "trades.liquidityEvents": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) }

@@ -124,6 +124,7 @@ const noTokens = Layer.mergeAll(
     factsOf: () => Effect.die("this test has no tokens"),
     liquidityOf: () => Effect.die("this test has no tokens"),
     holdersOf: () => Effect.die("this test has no tokens"),
+    holderHistoryOf: () => Effect.die("this test has no tokens"),
     metadataOf: () => Effect.die("this test has no tokens"),
     poolOf: () => Effect.die("this test has no tokens"),
     pricesOf: () => Effect.die("this test has no tokens")
@@ -150,7 +151,8 @@ export const noEvaluator = Layer.succeed(Evaluator, {
 
 const noAlerts = Layer.merge(MemoryAlerts.layer, noEvaluator)
 
-const noWallets = Layer.succeed(WalletReader, {
+/** Reads of wallets in a test without wallets. */
+export const walletless: WalletReader["Service"] = {
   balancesOf: () => Effect.die("this test has no wallets"),
   fundingOf: () => Effect.die("this test has no wallets"),
   lotsOf: () => Effect.die("this test has no wallets"),
@@ -158,9 +160,12 @@ const noWallets = Layer.succeed(WalletReader, {
   tradesOf: () => Effect.die("this test has no wallets"),
   transfersOf: () => Effect.die("this test has no wallets"),
   rowsOf: () => Effect.die("this test has no wallets"),
+  tagsOf: () => Effect.succeed(new Map()),
   positionsOf: () => Effect.die("this test has no wallets"),
   pnlHistoryOf: () => Effect.die("this test has no wallets")
-})
+}
+
+const noWallets = Layer.succeed(WalletReader, walletless)
 
 /** Replacements of the defaults. */
 export interface World {

@@ -3,6 +3,7 @@ import { ConfigProvider, Context, Effect, Layer } from "effect"
 import * as MarketStoresPg from "../../src/market/history/MarketStoresPg.ts"
 import { BlockStore } from "../../src/market/model/BlockStore.ts"
 import { CandleHistory } from "../../src/market/model/CandleHistory.ts"
+import { HolderHistory } from "../../src/market/model/HolderHistory.ts"
 import { SnapshotStore } from "../../src/market/model/SnapshotStore.ts"
 import { TradeHistory } from "../../src/market/model/TradeHistory.ts"
 import { contextOf, type MarketStorePorts, type MarketStores } from "../../src/market/model/MarketStores.ts"
@@ -26,7 +27,8 @@ export const storesFrom = (context: Context.Context<MarketStorePorts>): MarketSt
   blocks: Context.get(context, BlockStore),
   trades: Context.get(context, TradeHistory),
   candles: Context.get(context, CandleHistory),
-  snapshots: Context.get(context, SnapshotStore)
+  snapshots: Context.get(context, SnapshotStore),
+  holders: Context.get(context, HolderHistory)
 })
 
 /** New market stores of a layer, for the scope. */
@@ -44,5 +46,6 @@ export const replaced = (stores: MarketStores, by: Replacement): MarketStores =>
   blocks: { ...stores.blocks, ...by.blocks },
   trades: { ...stores.trades, ...by.trades },
   candles: { ...stores.candles, ...by.candles },
-  snapshots: { ...stores.snapshots, ...by.snapshots }
+  snapshots: { ...stores.snapshots, ...by.snapshots },
+  holders: { ...stores.holders, ...by.holders }
 })

@@ -10,6 +10,19 @@ import { amount } from "./fields.ts"
 export const HolderKind = Schema.Literals(["owner", "pool", "curve", "burn"])
 export type HolderKind = typeof HolderKind.Type
 
+/** What an owner traded of the token, as far as memory knows. */
+export const HolderTrading = Schema.Struct({
+  buys: field(Schema.Int, "Number of purchases."),
+  sells: field(Schema.Int, "Number of sales."),
+  boughtUsd: field(Schema.NullOr(Decimal), "Value of the purchases; null while the value of a purchase is unknown."),
+  soldUsd: field(Schema.NullOr(Decimal), "Value of the sales; null while the value of a sale is unknown."),
+  realizedUsd: field(
+    Schema.NullOr(Decimal),
+    "Proceeds of the sales minus the average cost of the sold units; null while a cost or a value is unknown."
+  ),
+  lastTradeAtMs: field(Schema.Int, "Time of the last trade, in milliseconds since the Unix epoch.")
+}).annotate({ identifier: "HolderTrading", description: "What a holder traded of the token." })
+
 export class HolderRow extends Schema.Opaque<HolderRow>()(
   Schema.Struct({
     owner: field(Address, "The owner of token accounts: a wallet, or an address of a program."),
@@ -18,7 +31,15 @@ export class HolderRow extends Schema.Opaque<HolderRow>()(
       Schema.NullOr(Decimal),
       "Share of all held units, in percent, to 15 digits; null when it is too small to be written."
     ),
-    kind: field(HolderKind, "`pool`, `curve` or `burn` for known addresses, otherwise `owner`.")
+    kind: field(HolderKind, "`pool`, `curve` or `burn` for known addresses, otherwise `owner`."),
+    tags: field(
+      Schema.NullOr(Schema.Array(Schema.String)),
+      "What is known of the owner: `creator` of the token, and the labels and tags of its identity, as in wallet summaries. Null while identities cannot be read."
+    ),
+    observed: field(
+      Schema.NullOr(HolderTrading),
+      "The owner's net trades of the token in memory; null when none is. Units that it received otherwise are not in it."
+    )
   }).annotate({ identifier: "HolderRow", description: "One owner of a token." })
 ) {}
 
@@ -44,6 +65,33 @@ export const holderFields = {
     "The largest owners of any kind, largest first; null when unknown."
   )
 }
+
+/** Holders and concentration in one hour. */
+export class HolderHour extends Schema.Opaque<HolderHour>()(
+  Schema.Struct({
+    hourMs: field(Schema.Int, "Beginning of the hour, in milliseconds since the Unix epoch."),
+    atMs: field(Schema.Int, "When the figures were taken: the time of their newest block, in the hour."),
+    slot: field(Schema.Int, "Slot of their newest block."),
+    holders: field(Schema.Int, "Number of owners with a balance above zero."),
+    heldAmount: field(Atomic, "Units in all token accounts."),
+    top10Pct: field(
+      Schema.NullOr(Decimal),
+      "Share held by the ten largest owners, as in the holders; null when nothing was held."
+    ),
+    top50Pct: field(
+      Schema.NullOr(Decimal),
+      "Share held by the fifty largest owners, as in the holders; null when nothing was held."
+    ),
+    excludedPct: field(
+      Schema.NullOr(Decimal),
+      "Share held by pools, curves and burn addresses; null when nothing was held."
+    ),
+    poolsKnown: field(
+      Schema.Boolean,
+      "False when pools may have been missing, so that the shares of the largest owners may include a pool."
+    )
+  }).annotate({ identifier: "HolderHour", description: "Holders of a token in one hour." })
+) {}
 
 const figures = Schema.Struct(holderFields)
 

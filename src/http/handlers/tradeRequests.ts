@@ -69,6 +69,14 @@ export const positionPlaceOfKey = ([value = "", mint = "", ...more]: OrderKey): 
     : { value: value === "" ? null : value, mint: address }
 }
 
+/** The holder after which a page begins in a cursor's key; null when it is malformed. */
+export const holderOfKey = ([amount = "", owner = "", ...more]: OrderKey) => {
+  const address = addressOf(owner)
+  return address === undefined || more.length > 0 || !/^[1-9][0-9]{0,38}$/u.test(amount)
+    ? null
+    : { amount: BigInt(amount), owner: address }
+}
+
 /** The number of rows before a page in a cursor's key; null when it is malformed. */
 export const offsetOfKey = ([offset = "", ...more]: OrderKey): number | null =>
   more.length === 0 && WHOLE.test(offset) ? Number(offset) : null

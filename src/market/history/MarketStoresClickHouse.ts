@@ -16,6 +16,7 @@ import type { SnapshotContent } from "../model/StoredSnapshot.ts"
 import type { RestoreRequest, StoredBatch } from "../model/StoredBatch.ts"
 import type { LiquidityRequest } from "../model/StoredLiquidity.ts"
 import type { SupplyRequest } from "../model/StoredSupply.ts"
+import { holderSnapshotsKept } from "./holderTable.ts"
 import { keptSecondsOf, minuteBarsKept } from "./barRetention.ts"
 import type { Repair, TradeProgress } from "../model/TradeProgress.ts"
 import type { StoreAccess } from "../model/BlockStore.ts"
@@ -54,6 +55,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const clickHouse = yield* ClickHouse
   const settings = yield* clickHouseSettings
   const minutes = Duration.max(yield* minuteBarsKept, settings.kept)
+  const holdersKept = yield* holderSnapshotsKept
   const folder = settings.spool ?? `${yield* dataDir}/spool`
   const records = makeChainRecords(yield* SqlClient.SqlClient)
   const contact = yield* makeContact(cleansUp ? setRetention(retentionRules(settings, minutes)) : Effect.void)
@@ -128,7 +130,11 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       ? Effect.void
       : records.tidy(
           state.open.record.id,
-          { minutes: Duration.toSeconds(minutes), trades: Duration.toSeconds(settings.kept) },
+          {
+            minutes: Duration.toSeconds(minutes),
+            trades: Duration.toSeconds(settings.kept),
+            holders: Duration.toSeconds(holdersKept)
+          },
           removeChain
         )
   )
@@ -258,6 +264,10 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
         const { record } = yield* opened
         return yield* records.keepSnapshot(record, content)
       })
+    },
+    holders: {
+      keep: recorded("HolderHistory.keep", records.keepHolders),
+      of: recorded("HolderHistory.of", records.holdersOf)
     }
   })
 })

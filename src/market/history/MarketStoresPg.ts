@@ -23,6 +23,8 @@ import type { TapeTrade } from "../model/TapeTrade.ts"
 import { newestChanges, type SupplyRequest } from "../model/StoredSupply.ts"
 import type { LiquidityRequest } from "../model/StoredLiquidity.ts"
 import { makeLiquidityTable } from "./liquidityTable.ts"
+import { holderSnapshotsKept, makeHolderTable } from "./holderTable.ts"
+import type { HolderHistoryRequest, HolderSnapshot } from "../model/HolderHistory.ts"
 import { makeSupplyTable } from "./supplyTable.ts"
 import { keptSecondsOf, minuteBarsKept } from "./barRetention.ts"
 import { makeTradeNames } from "./tradeNames.ts"
@@ -41,12 +43,14 @@ const DAY_MS = 86_400_000
 
 const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
 
-/** `TRADES_KEPT` (7 days) and `MINUTE_BARS_KEPT` (90 days). Hours and days are kept for good. */
+/** `TRADES_KEPT` (7 days), `MINUTE_BARS_KEPT` (90 days) and `HOLDER_SNAPSHOTS_KEPT` (90 days). Hours and days are kept for good. */
 export const settings = Config.all({
   trades: durationSetting("TRADES_KEPT").pipe(Config.withDefault(Duration.days(7))),
-  minutes: minuteBarsKept
+  minutes: minuteBarsKept,
+  holders: holderSnapshotsKept
 }).pipe(
-  Config.map(({ minutes, trades }) => ({
+  Config.map(({ holders, minutes, trades }) => ({
+    holders,
     trades: Duration.max(trades, LEAST_KEPT),
     minutes: Duration.max(minutes, trades)
   }))
@@ -95,6 +99,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const chains = makeChainTable(sql)
   const supply = makeSupplyTable(sql)
   const liquidity = makeLiquidityTable(sql)
+  const holders = makeHolderTable(sql)
   const snapshots = makeSnapshotTable(sql)
   const partitions = makePartitions(sql)
   const state: { open: Open | null } = { open: null }
@@ -218,6 +223,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     yield* partitions.dropBefore("trade_rows", nowMs - Duration.toMillis(kept.trades))
     yield* partitions.dropBefore("minute_bars", nowMs - Duration.toMillis(kept.minutes))
     yield* supply.dropBefore(nowMs - Duration.toMillis(kept.minutes))
+    yield* holders.dropBefore(nowMs - Duration.toMillis(kept.holders))
     yield* liquidity.dropBefore(nowMs - Duration.toMillis(kept.trades))
     yield* sweep
   })
@@ -301,6 +307,10 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
         const replace = (step: ReturnType<typeof snapshots.use>) => turns.withPermit(write(writing(open, step)))
         return yield* keepSnapshotIn(snapshots, open.id, content, write, replace)
       })
+    },
+    holders: {
+      keep: query("HolderHistory.keep", write, (id, given: ReadonlyArray<HolderSnapshot>) => holders.insert(id, given)),
+      of: query("HolderHistory.of", read, (id, request: HolderHistoryRequest) => holders.of(id, request))
     }
   })
 })

@@ -15,6 +15,8 @@ import type { StoredBatch } from "../model/StoredBatch.ts"
 import { newestChanges, type SupplyRequest } from "../model/StoredSupply.ts"
 import type { LiquidityRequest } from "../model/StoredLiquidity.ts"
 import { makeLiquidityTable } from "./liquidityTable.ts"
+import type { HolderHistoryRequest, HolderSnapshot } from "../model/HolderHistory.ts"
+import { makeHolderTable } from "./holderTable.ts"
 import { makeSupplyTable } from "./supplyTable.ts"
 import type { TradeProgress } from "../model/TradeProgress.ts"
 import type { StoreAccess } from "../model/BlockStore.ts"
@@ -42,9 +44,10 @@ export interface ChainRecord {
   readonly liquidityFrom: number
 }
 
-/** For how long rows are kept, in seconds: as long as minute candles, and as long as trades. */
+/** For how long rows are kept, in seconds: as long as minute candles, as long as trades, and as snapshots of holders. */
 export interface KeptSeconds {
   readonly minutes: number
+  readonly holders: number
   readonly trades: number
 }
 
@@ -53,6 +56,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
   const launches = makeTradeTable(sql, makeTradeNames(sql))
   const supply = makeSupplyTable(sql)
   const liquidity = makeLiquidityTable(sql)
+  const holders = makeHolderTable(sql)
   const snapshots = makeSnapshotTable(sql)
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
@@ -150,6 +154,9 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       return { events, from: liquidityFrom, toSlot: stored?.progress.slot ?? 0 }
     }),
 
+    keepHolders: (id: number, given: ReadonlyArray<HolderSnapshot>) => write(holders.insert(id, given)),
+    holdersOf: (id: number, request: HolderHistoryRequest) => read(holders.of(id, request)),
+
     poolsOpened: (id: number, fromMs: number, most: number) => read(liquidity.opened(id, fromMs, most)),
 
     /** Deletes old changes of supply and of liquidity, and sandboxes that have ended. `remove` deletes the trades of a sandbox first. */
@@ -157,6 +164,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       Effect.gen(function* () {
         const nowMs = yield* Clock.currentTimeMillis
         yield* write(supply.dropBefore(nowMs - kept.minutes * 1000))
+        yield* write(holders.dropBefore(nowMs - kept.holders * 1000))
         yield* write(liquidity.dropBefore(nowMs - kept.trades * 1000))
         const gone = yield* write(chains.abandoned(id, nowMs))
         for (const each of gone) {

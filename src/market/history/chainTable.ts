@@ -188,6 +188,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
           yield* sql`delete from launches where chain = ${id}`
           yield* sql`delete from supply_changes where chain = ${id}`
           yield* sql`delete from liquidity_events where chain = ${id}`
+          yield* sql`delete from holder_snapshots where chain = ${id}`
           yield* sql`delete from block_gaps where chain = ${id}`
           yield* sql`delete from market_snapshots where chain = ${id}`
           yield* sql`delete from market_snapshot_parts where chain = ${id}`

@@ -13,7 +13,7 @@ import { type TokenGlance, TokenWindows, type TokenWindow } from "./TokenWindows
 import type { RevisedBar, StoredBars } from "../model/StoredBars.ts"
 import { type TraderPage, type TraderPageRequest, TraderViews } from "./TraderViews.ts"
 import { PoolVolumes } from "./PoolVolumes.ts"
-import { Traders } from "./Traders.ts"
+import { type TraderRow, Traders } from "./Traders.ts"
 import { windowFrom, type WindowName, windowIndex, WINDOWS } from "../model/windows.ts"
 
 /**
@@ -157,6 +157,13 @@ export class MarketState {
   isTrader({ mint, wallet }: Pick<TapeTrade, "mint" | "wallet">): boolean {
     const token = this.#mints.find(mint)
     return token !== 0 && this.traders.find(token, wallet) !== 0
+  }
+
+  /** The trading of a wallet in a token, as far as memory knows; null for none. */
+  traderOf(mint: Mint, wallet: Address): TraderRow | null {
+    const token = this.#mints.find(mint)
+    const trader = token === 0 ? 0 : this.traders.find(token, wallet)
+    return trader === 0 ? null : this.traders.read(trader, "all", Number.NEGATIVE_INFINITY)
   }
 
   /** Seconds of the first and the newest trade of a token; null when it is unknown. */

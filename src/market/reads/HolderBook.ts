@@ -80,6 +80,13 @@ export class HolderBook {
     return Array.from(this.#tokens.values()).filter(({ table }) => table !== null).length
   }
 
+  /** Tokens whose accounts were read and whose blocks are all known. */
+  whole(): ReadonlyArray<FollowedToken & { readonly table: HolderTable }> {
+    return Array.from(this.#tokens.values()).filter(
+      (token): token is FollowedToken & { table: HolderTable } => token.table !== null && token.isWhole
+    )
+  }
+
   /** The token if it is followed or waits; null for any other. Does not count as a use. */
   peek(mint: Mint): FollowedToken | null {
     return this.#tokens.get(mint) ?? null

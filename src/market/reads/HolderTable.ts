@@ -17,6 +17,15 @@ const newPage = (): Page => {
   return { amounts, words: new Uint32Array(amounts.buffer) }
 }
 
+/** The amount and the number after which a page begins. */
+interface Bound {
+  readonly high: number
+  readonly low: number
+  readonly id: number
+}
+
+const NONE: Bound = { high: Number.POSITIVE_INFINITY, low: 0, id: 0 }
+
 /** An owner with its amount in atomic units. */
 export interface Holding {
   readonly owner: Address
@@ -70,18 +79,21 @@ export class HolderTable {
     return true
   }
 
-  /** The `most` largest holdings, largest first, leaving out the owners in `without`. Takes one pass. */
-  largest(most: number, without: Iterable<Address> = []): ReadonlyArray<Holding> {
+  /**
+   * The `most` largest holdings, largest first, leaving out the owners in `without`, and with `after` only those that
+   * come after this holding. An owner that is gone since comes before all with the same amount. Takes one pass.
+   */
+  largest(most: number, without: Iterable<Address> = [], after: Holding | null = null): ReadonlyArray<Holding> {
     const skipped = new Set<number>()
     for (const owner of without) {
       skipped.add(this.#owners.find(owner))
     }
-    const found = this.#largestIds(most, skipped)
+    const found = this.#largestIds(most, skipped, after === null ? NONE : this.#boundOf(after))
     return found.map((id) => ({ owner: this.#owners.text(id), amount: this.#read(id) }))
   }
 
   /** Numbers of the owners with the largest amounts. Of equal amounts, the owner that came first wins. */
-  #largestIds(most: number, skipped: ReadonlySet<number>): ReadonlyArray<number> {
+  #largestIds(most: number, skipped: ReadonlySet<number>, bound: Bound): ReadonlyArray<number> {
     let kept: Array<{ readonly id: number; readonly high: number; readonly low: number }> = []
     let [leastHigh, leastLow] = [0, 0]
     const shrink = (): void => {
@@ -95,7 +107,11 @@ export class HolderTable {
       const at = (id & PAGE_MASK) * 2
       const high = words[at + 1] ?? 0
       const low = words[at] ?? 0
-      if ((high > leastHigh || (high === leastHigh && low > leastLow)) && !skipped.has(id)) {
+      if (
+        (high > leastHigh || (high === leastHigh && low > leastLow)) &&
+        (high < bound.high || (high === bound.high && (low < bound.low || (low === bound.low && id > bound.id)))) &&
+        !skipped.has(id)
+      ) {
         kept.push({ id, high, low })
         if (kept.length >= 4 * most) {
           shrink()
@@ -104,6 +120,10 @@ export class HolderTable {
     }
     shrink()
     return kept.map(({ id }) => id)
+  }
+
+  #boundOf({ amount, owner }: Holding): Bound {
+    return { high: Number(amount >> 32n), low: Number(amount & 0xffff_ffffn), id: this.#owners.find(owner) }
   }
 
   #read(id: number): bigint {

@@ -12,7 +12,8 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/layout/tokenAc
 import { AccountScan, type ScanQuery } from "../../chain/rpc/AccountScan.ts"
 import type { ChainUnavailable } from "../../chain/ChainUnavailable.ts"
 import { makeDeriveAddress } from "../../chain/programAddress.ts"
-import { HolderReader, type HolderReads, unknownFigures } from "../../tokens/HolderReader.ts"
+import type { HolderRow } from "../../api/schemas/TokenHolders.ts"
+import { HolderReader, type HolderReads, type HoldersRequest, unknownFigures } from "../../tokens/HolderReader.ts"
 import { isMoney } from "../../domain/stables.ts"
 import { lackingNow } from "../tape/freshness.ts"
 import { Market } from "../tape/Market.ts"
@@ -20,6 +21,7 @@ import { lifetimeAt } from "./measures.ts"
 import { HolderBook, type FollowedToken, type HolderLimits, type HolderRefusal } from "./HolderBook.ts"
 import { HolderTable } from "./HolderTable.ts"
 import { countScalar, holderFigures, holdingsOf } from "./holderFigures.ts"
+import { readHistory, takeSnapshots, tradingOf } from "./holderHistory.ts"
 import { makeOwnerKinds } from "./ownerKinds.ts"
 
 /** Offsets in a token account: its mint, its owner and amount; and its length without extensions. */
@@ -119,10 +121,18 @@ const readsOf = (
       holdings: holdingsOf(table, owners, { life, lacking, slot: Math.max(readSlot, book.slot) })
     }
   }
-  const figuresOf = (token: FollowedToken | null, limit: number, nowMs: number) => {
+  /** What is known of an owner of a token beside its holding. */
+  const describing = (mint: Mint) => {
+    const creator = tape.launches.of(mint)?.creator ?? null
+    return (owner: Address): Pick<HolderRow, "observed" | "tags"> => ({
+      tags: owner === creator ? ["creator"] : [],
+      observed: tradingOf(tape.state.traderOf(mint, owner))
+    })
+  }
+  const figuresOf = (token: FollowedToken | null, request: Pick<HoldersRequest, "after" | "limit">, nowMs: number) => {
     const known = knownOf(token, nowMs)
-    if (known !== null) {
-      return holderFigures(known.table, known.owners, known.holdings, limit)
+    if (known !== null && token !== null) {
+      return holderFigures(known.table, known.owners, known.holdings, request, describing(token.mint))
     }
     const reason = lackingOf(token)
     return reason === "backfill_running"
@@ -130,11 +140,12 @@ const readsOf = (
       : unknownFigures(reason)
   }
   return {
-    holdersOf: ({ limit, mint, nowMs, tokenProgram }) => {
+    historyOf: (request) => readHistory(tape, request),
+    holdersOf: ({ after, limit, mint, nowMs, tokenProgram }) => {
       if (isMoney(mint)) {
         return unknownFigures("not_captured")
       }
-      const figures = figuresOf(book.use(mint, tokenProgram, nowMs), limit, nowMs)
+      const figures = figuresOf(book.use(mint, tokenProgram, nowMs), { after, limit }, nowMs)
       // Called last, because the reader may begin at once.
       onQueued()
       return figures
@@ -170,6 +181,7 @@ export const layer: Layer.Layer<never, Config.ConfigError, AccountScan | PoolBoo
     const book = new HolderBook(yield* holderLimits)
     const kindsOf = makeOwnerKinds(makeDeriveAddress(), yield* PoolBook, tape)
     const queued = yield* Latch.make()
+    const snapshots = yield* takeSnapshots(book, tape, kindsOf)
     const last: { atMs: number | null; failed: boolean } = { atMs: null, failed: false }
 
     yield* (yield* SourceMonitor).report("holders", () => ({
@@ -187,6 +199,7 @@ export const layer: Layer.Layer<never, Config.ConfigError, AccountScan | PoolBoo
             book.take(batch)
             last.atMs = nowMs
             queued.openUnsafe()
+            snapshots.applied()
           })
         )
       )

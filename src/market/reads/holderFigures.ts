@@ -1,9 +1,9 @@
 /** The figures of a token's holders, from the table of its owners. */
 import type { Address } from "../../domain/Address.ts"
-import type { HolderFigures } from "../../api/schemas/TokenHolders.ts"
+import type { HolderFigures, HolderRow } from "../../api/schemas/TokenHolders.ts"
 import { decimalText } from "../../domain/rational.ts"
 import { COMPLETE, type Coverage, covered, incomplete, type Scalar, unavailable } from "../../domain/Scalar.ts"
-import type { KnownHoldings } from "../../tokens/HolderReader.ts"
+import type { HoldersRequest, KnownHoldings } from "../../tokens/HolderReader.ts"
 import type { HolderTable, Holding } from "./HolderTable.ts"
 import type { OwnerKinds } from "./ownerKinds.ts"
 
@@ -13,7 +13,7 @@ const WIDE_TOP = 50
 
 const sumOf = (holdings: ReadonlyArray<Holding>): bigint => holdings.reduce((sum, { amount }) => sum + amount, 0n)
 
-const percentOf = (part: bigint, total: bigint): string | null =>
+export const percentOf = (part: bigint, total: bigint): string | null =>
   total === 0n ? null : decimalText({ numerator: 100n * part, denominator: total })
 
 /** The holdings of a table, and whether they are complete. */
@@ -56,7 +56,8 @@ export const holderFigures = (
   table: HolderTable,
   owners: OwnerKinds,
   holdings: KnownHoldings,
-  limit: number
+  { after, limit }: Pick<HoldersRequest, "after" | "limit">,
+  describe: (owner: Address) => Pick<HolderRow, "observed" | "tags">
 ): HolderFigures => {
   const { kinds } = owners
   const excluded = Array.from(kinds.keys()).reduce((sum, owner) => sum + table.amountOf(owner), 0n)
@@ -69,11 +70,12 @@ export const holderFigures = (
     top10Pct: shareScalar(holdings, holdings.largest(TOP), owners.coverage),
     top50Pct: shareScalar(holdings, holdings.largest(WIDE_TOP), owners.coverage),
     excludedPct: shareScalar(holdings, excluded, owners.coverage),
-    top: table.largest(limit).map(({ amount, owner }) => ({
+    top: table.largest(limit, [], after).map(({ amount, owner }) => ({
       owner,
       amount,
       sharePct: percentOf(amount, table.total),
-      kind: kinds.get(owner) ?? "owner"
+      kind: kinds.get(owner) ?? "owner",
+      ...describe(owner)
     }))
   }
 }

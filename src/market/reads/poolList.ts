@@ -138,14 +138,14 @@ const isWanted = (
   selectors: PoolSelectors
 ): boolean | null => {
   const { createdSinceMs, quoteMint: quote, token, venues } = selectors
-  const checks = [
+  const checks = new Set([
     token === null || mint === token || quoteMint === token || (quoteMint === null ? null : false),
     quote === null || (quoteMint === null ? null : quoteMint === quote),
     venues === null || (dex === null ? null : venues.includes(dex)),
     createdSinceMs === null || (createdAtMs === null ? null : createdAtMs >= createdSinceMs),
     selectors.provenance === null || (provenance === null ? null : provenance === selectors.provenance)
-  ]
-  return checks.includes(false) ? false : checks.includes(null) ? null : true
+  ])
+  return checks.has(false) ? false : checks.has(null) ? null : true
 }
 
 /** The reserves of a pool in dollars. */

@@ -27,6 +27,7 @@ export type MarketStateReads = Pick<
   | "seen"
   | "tokens"
   | "topTraders"
+  | "traderOf"
   | "window"
 >
 

@@ -16,6 +16,7 @@ const counts = new Map([
 const suggested: Array<string> = []
 
 const holders = Layer.succeed(HolderReader, {
+  historyOf: () => Effect.die("not asked"),
   holdersOf: () => unknownFigures("not_captured"),
   knownOf: () => null,
   countOf: (mint, nowMs) => {

@@ -8,10 +8,12 @@ import { BURN_ADDRESSES } from "../../../src/market/reads/ownerKinds.ts"
 import { Market } from "../../../src/market/tape/Market.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
+import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { AccountScan } from "../../../src/chain/rpc/AccountScan.ts"
 import { ChainUnavailable } from "../../../src/chain/ChainUnavailable.ts"
-import { walletOf } from "../../market/tape/tape.ts"
-import { type Answer, call, running } from "../../support/http.ts"
+import { makeMemoryStores } from "../../../src/testing/MemoryStores.ts"
+import { MONDAY, trade, walletOf } from "../../market/tape/tape.ts"
+import { type Answer, call, running, walletless } from "../../support/http.ts"
 import { block } from "../../support/reads.ts"
 import { COLD, eventually, makeTokenWorld, NOTHING, PLAIN, pools, TOKEN, tokensOver } from "../../support/tokens.ts"
 import { toyPoolBook } from "../../tokens/toyPools.ts"
@@ -20,6 +22,8 @@ import { answered, assertInvalid, assertRefused, keys, unknown } from "./tokenCa
 const BURN = BURN_ADDRESSES[0] ?? walletOf(0)
 /** Seconds after the epoch of the tests' blocks. */
 const NOW = 100
+/** After the snapshots of three hours. */
+const LATER = NOW + 8000
 
 /** Token accounts of the toy chain, and how its node answers. */
 const node = {
@@ -55,24 +59,38 @@ const scan = Layer.succeed(
 )
 
 const world = makeTokenWorld()
-const tape = Market.layerManual()
+const memory = makeMemoryStores()
+const tape = Layer.effect(
+  Market,
+  Market.use((service) => Effect.succeed({ ...service, stored: () => memory }))
+).pipe(Layer.provideMerge(Market.layerManual()))
 const config = ConfigProvider.layer(ConfigProvider.fromUnknown({ HOLDERS_OWNERS: "60" }))
 const followed = FollowHolders.layer.pipe(
   Layer.provide([scan, tape, toyPoolBook(world.pools)]),
   Layer.provide(config),
   Layer.orDie
 )
-const service = running({ keys, tokens: tokensOver(world).pipe(Layer.provide(followed)) })
+const tags = { areReadable: true }
+const wallets = Layer.succeed(WalletReader, {
+  ...walletless,
+  tagsOf: () => Effect.succeed(tags.areReadable ? new Map([[walletOf(2), ["platform:axiom"]]]) : null)
+})
+const service = running({ keys, tokens: tokensOver(world).pipe(Layer.provide(followed)), wallets })
 
 const holders = (mint: string, query = "", chain = "solana") => call(`/api/v1/tokens/${chain}/${mint}/holders${query}`)
 const isRead = (answer: Answer) => answered(answer) && answer.json("data.state") !== "backfill_running"
+
+const history = (query = "") => call(`/api/v1/tokens/solana/${TOKEN}/holders/history${query}`)
+const decode = Schema.decodeUnknownSync(Schema.fromJsonString(TokenHoldersAnswer))
 
 layer(Layer.merge(service, tape))("GET /api/v1/tokens/{chain}/{address}/holders", (it) => {
   it.effect("reads the accounts while requests are answered, then follows the blocks", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(block(NOW).timeMs)
       const { apply } = yield* Tape
-      yield* apply(block(NOW, { holdings: { mints: [], changes: [] } }))
+      const bought = trade({ mint: TOKEN, wallet: walletOf(2), timeMs: block(NOW).timeMs, slot: NOW + 1000 })
+      const launch = { event: "created", mint: TOKEN, launchpad: "pump-fun", pool: null, creator: walletOf(1) } as const
+      yield* apply(block(NOW, { trades: [bought], launches: [launch], holdings: { mints: [], changes: [] } }))
       // Two accounts of the first wallet; half of everything is in a pool or burnt.
       node.accounts.set(TOKEN, [
         [walletOf(1), 100n],
@@ -97,10 +115,24 @@ layer(Layer.merge(service, tape))("GET /api/v1/tokens/{chain}/{address}/holders"
       assert.deepInclude(answer.json("data.top50Pct"), { value: "50", status: "known" })
       assert.deepInclude(answer.json("data.excludedPct"), { value: "50", status: "known" })
       assert.sameDeepMembers(answer.json("data.top") as Array<unknown>, [
-        { owner: walletOf(1), amount: "150", sharePct: "37.5", kind: "owner" },
-        { owner: pools.SOL_POOL, amount: "150", sharePct: "37.5", kind: "pool" },
-        { owner: walletOf(2), amount: "50", sharePct: "12.5", kind: "owner" },
-        { owner: BURN, amount: "50", sharePct: "12.5", kind: "burn" }
+        { owner: walletOf(1), amount: "150", sharePct: "37.5", kind: "owner", tags: ["creator"], observed: null },
+        { owner: pools.SOL_POOL, amount: "150", sharePct: "37.5", kind: "pool", tags: [], observed: null },
+        {
+          owner: walletOf(2),
+          amount: "50",
+          sharePct: "12.5",
+          kind: "owner",
+          tags: ["platform:axiom"],
+          observed: {
+            buys: 1,
+            sells: 0,
+            boughtUsd: "1",
+            soldUsd: "0",
+            realizedUsd: "0",
+            lastTradeAtMs: block(NOW).timeMs
+          }
+        },
+        { owner: BURN, amount: "50", sharePct: "12.5", kind: "burn", tags: [], observed: null }
       ])
       assert.deepInclude(answer.json("meta"), { methodVersion: "public-holders-v1", status: "known" })
       assert.deepInclude(node.queries[0], {
@@ -117,11 +149,84 @@ layer(Layer.merge(service, tape))("GET /api/v1/tokens/{chain}/{address}/holders"
     })
   )
 
+  it.effect("has all owners in pages, each once, and says when tags cannot be read", () =>
+    Effect.gen(function* () {
+      const found = new Array<string>()
+      let cursor = ""
+      for (let page = 0; page < 5; page++) {
+        const answer = yield* holders(TOKEN, `?limit=2${cursor}`)
+        assert.strictEqual(answer.status, 200, answer.text)
+        const { data, nextCursor } = decode(answer.text)
+        found.push(...(data.top ?? []).map(({ amount, owner }) => `${amount} ${owner}`))
+        if (nextCursor === null) {
+          break
+        }
+        cursor = `&cursor=${nextCursor}`
+      }
+      const all = decode((yield* holders(TOKEN)).text)
+      assert.strictEqual(all.nextCursor, null)
+      assert.deepStrictEqual(
+        found,
+        all.data.top?.map(({ amount, owner }) => `${amount} ${owner}`)
+      )
+      assert.strictEqual(new Set(found).size, 5)
+      assertRefused(yield* holders(TOKEN, `?limit=3${cursor}`), 400, "invalid_cursor")
+      tags.areReadable = false
+      assert.isNull((yield* holders(TOKEN, "?limit=1")).json("data.top.0.tags"))
+      tags.areReadable = true
+    })
+  )
+
+  it.effect("keeps a snapshot of each hour with known holders, and leaves out an hour that was missed", () =>
+    Effect.gen(function* () {
+      yield* memory.blocks.open({ genesis: "one", isSandbox: false })
+      const { apply } = yield* Tape
+      yield* apply(block(NOW + 62, { holdings: { mints: [], changes: [] } }))
+      const hours = (count: number) =>
+        eventually(history(), (each) => (each.json("data") as Array<unknown>).length === count)
+      const first = yield* hours(1)
+      const hourMs = Math.floor(((MONDAY + NOW) * 1000) / 3_600_000) * 3_600_000
+      assert.deepStrictEqual(first.json("data.0"), {
+        hourMs,
+        atMs: (MONDAY + NOW + 62) * 1000,
+        slot: NOW + 1062,
+        holders: 5,
+        heldAmount: "400",
+        top10Pct: "50",
+        top50Pct: "50",
+        excludedPct: "50",
+        poolsKnown: true
+      })
+      const two = 2 * 3600 + NOW + 2
+      yield* TestClock.setTime(block(two).timeMs)
+      const changes = `${walletOf(5)} 100`
+      yield* apply(block(two, { holdings: { mints: [TOKEN], changes: [changes] } }))
+      const second = yield* hours(2)
+      assert.deepStrictEqual(
+        [second.json("data.0.hourMs"), second.json("data.0.holders"), second.json("meta.missingHours")],
+        [hourMs + 7_200_000, 6, 1]
+      )
+      assert.deepStrictEqual(second.json("meta.coverage"), { complete: false, reason: "source_gap" })
+      // The first of an hour is kept.
+      yield* apply(block(two + 120, { holdings: { mints: [TOKEN], changes: [`${walletOf(5)} -100`] } }))
+      assert.deepStrictEqual(
+        [(yield* history()).json("data.length"), (yield* history()).json("data.0.holders")],
+        [2, 6]
+      )
+      const page = yield* history("?limit=1")
+      const last = yield* history(`?limit=1&cursor=${String(page.json("nextCursor"))}`)
+      assert.deepStrictEqual([last.json("data.0.hourMs"), last.json("nextCursor")], [hourMs, null])
+      const later = yield* history(`?from=${hourMs / 1000 + 3600}`)
+      assert.deepStrictEqual([later.json("data.length"), later.json("meta.missingHours")], [1, 1])
+      assertInvalid(yield* history("?limit=745"), "query", "limit", "out_of_range")
+    })
+  )
+
   it.effect("keeps the figures after missing blocks, marked, until the accounts are read again", () =>
     Effect.gen(function* () {
       const { apply } = yield* Tape
       node.failure = new ChainUnavailable({ reason: "timeout", detail: "slow" })
-      yield* apply(block(NOW + 5, { afterGap: true, holdings: { mints: [], changes: [] } }))
+      yield* apply(block(LATER + 5, { afterGap: true, holdings: { mints: [], changes: [] } }))
       const marked = yield* eventually(holders(TOKEN), (each) => each.json("data.holders.status") === "partial")
       assert.deepInclude(marked.json("data.holders"), {
         value: "5",
@@ -129,10 +234,10 @@ layer(Layer.merge(service, tape))("GET /api/v1/tokens/{chain}/{address}/holders"
       })
       assert.strictEqual(marked.json("meta.status"), "partial")
       node.failure = null
-      node.slot = NOW + 1031
+      node.slot = LATER + 1031
       node.accounts.set(TOKEN, [[walletOf(1), 7n]])
       yield* TestClock.adjust("31 seconds")
-      yield* apply(block(NOW + 31, { holdings: { mints: [], changes: [] } }))
+      yield* apply(block(LATER + 31, { holdings: { mints: [], changes: [] } }))
       const whole = yield* eventually(holders(TOKEN), (each) => each.json("data.holders.status") === "known")
       assert.strictEqual(whole.json("data.holders.value"), "1")
     })
@@ -173,7 +278,7 @@ layer(Layer.merge(service, tape))("GET /api/v1/tokens/{chain}/{address}/holders"
       assertInvalid(yield* holders("nope"), "path", "address", "format")
       assertInvalid(yield* holders(TOKEN, "?limit=101"), "query", "limit", "out_of_range")
       assertInvalid(yield* holders(TOKEN, "?limit=0"), "query", "limit", "out_of_range")
-      assertInvalid(yield* holders(TOKEN, "?cursor=x"), "query", "cursor", "unknown")
+      assertInvalid(yield* holders(TOKEN, "?page=x"), "query", "page", "unknown")
       assertRefused(yield* eventually(holders(NOTHING), answered), 404, "token_not_found")
       assertRefused(yield* holders(COLD), 503, "data_unavailable")
     })

@@ -205,6 +205,7 @@ const HELD = new Map([
 ])
 /** Token 2 is followed and token 5 has a gap among its holders; nobody follows the others. */
 const holders = Layer.succeed(HolderReader, {
+  historyOf: () => Effect.die("not asked"),
   holdersOf: () => unknownFigures("not_captured"),
   countOf: () => unavailable("count", "not_captured"),
   suggest: () => "backfill_running" as const,

@@ -283,6 +283,7 @@ const known = Layer.mergeAll(
     decimalsOf: (mint) => Effect.succeed(decimals.get(mint) ?? null),
     liquidityOf: () => refuse,
     holdersOf: () => Effect.die("not asked"),
+    holderHistoryOf: () => Effect.die("not asked"),
     metadataOf: () => Effect.die("not asked"),
     poolOf: () => refuse,
     pricesOf: () => refuse

@@ -31,6 +31,7 @@ const amounts = new Map([
 ])
 const suggested: Array<string> = []
 const holders = Layer.succeed(HolderReader, {
+  historyOf: () => Effect.die("not asked"),
   holdersOf: () => unknownFigures("not_captured"),
   countOf: () => unavailable("count", "not_captured"),
   suggest: (mint) => {

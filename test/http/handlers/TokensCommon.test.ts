@@ -89,6 +89,7 @@ const broken = Layer.mergeAll(
     decimalsOf: () => Effect.die(new Error("hunter2")),
     liquidityOf: () => Effect.die(new Error("hunter2")),
     holdersOf: () => Effect.die("not asked"),
+    holderHistoryOf: () => Effect.die("not asked"),
     metadataOf: () => Effect.die("not asked"),
     poolOf: () => Effect.die(new Error("hunter2")),
     pricesOf: () => Effect.die(new Error("hunter2"))
@@ -137,6 +138,7 @@ describe("two liquidity reads at a time", () => {
       factsOf: (mint) => Effect.fail(new TokenNotLoaded({ mint })),
       decimalsOf: () => Effect.die("not asked"),
       holdersOf: () => Effect.die("not asked"),
+      holderHistoryOf: () => Effect.die("not asked"),
       metadataOf: () => Effect.die("not asked"),
       liquidityOf: (mint) => {
         waiting.reads++

@@ -41,6 +41,7 @@ const gone = () => Effect.fail(new WalletIndexUnavailable({ cause: new Error("go
 
 const readsNothing: WalletReader["Service"] = {
   rowsOf: () => Effect.die("a defect"),
+  tagsOf: () => Effect.die("a defect"),
   positionsOf: () => Effect.die("a defect"),
   balancesOf: () => Effect.die("a defect"),
   fundingOf: () => Effect.die("a defect"),

@@ -404,6 +404,37 @@ export const tradeHistoryContract = <E>(name: string, store: Layer.Layer<MarketS
       })
     )
 
+    it.effect("keeps the first snapshot of the holders of a token in each hour, by chain", () =>
+      Effect.gen(function* () {
+        const { holders } = yield* marketStores
+        yield* open("holders")
+        const snapshot = (hour: number, count: number, mint = A) => ({
+          mint,
+          hourMs: MONDAY * 1000 + hour * 3_600_000,
+          atMs: MONDAY * 1000 + hour * 3_600_000 + 7,
+          slot: 1000 + hour,
+          holders: count,
+          held: MANY * MANY,
+          top10: MANY,
+          top50: MANY + 1n,
+          excluded: 0n,
+          poolsKnown: hour % 2 === 0
+        })
+        yield* holders.keep([snapshot(0, 5), snapshot(0, 9, B), snapshot(3, 6)])
+        yield* holders.keep([snapshot(3, 7), snapshot(4, 8)])
+        yield* holders.keep([])
+        const all = [snapshot(4, 8), snapshot(3, 6), snapshot(0, 5)]
+        const ofA = { mint: A, fromMs: null, toMs: null, limit: 10 }
+        assert.deepStrictEqual(yield* holders.of(ofA), all)
+        assert.deepStrictEqual(yield* holders.of({ ...ofA, limit: 1 }), all.slice(0, 1))
+        const [newest, middle] = all
+        const between = { ...ofA, fromMs: middle?.hourMs ?? 0, toMs: newest?.hourMs ?? 0 }
+        assert.deepStrictEqual(yield* holders.of(between), all.slice(1, 2))
+        yield* open("holders elsewhere")
+        assert.deepStrictEqual(yield* holders.of(ofA), [])
+      })
+    )
+
     it.effect("does not mix the changes of supply of two chains", () =>
       Effect.gen(function* () {
         const { trades } = yield* marketStores

@@ -14,7 +14,7 @@ const eventually = Effect.retry({ schedule: Schedule.spaced("10 millis"), times:
 const readOf = Effect.fnUntraced(function* (raw: RawChain, mint: Mint) {
   const { tokenProgram } = raw.of(mint)
   const holders = yield* HolderReader
-  return holders.holdersOf({ mint, tokenProgram, limit: 100, nowMs: yield* Clock.currentTimeMillis })
+  return holders.holdersOf({ mint, tokenProgram, limit: 100, after: null, nowMs: yield* Clock.currentTimeMillis })
 })
 
 /** The raw accounts of now, once the tape has read as far. */
