@@ -49,7 +49,14 @@ const added = (sums: DaySums, event: MintEvent, after: Position): DaySums => ({
   trades: sums.trades + event.trades.length
 })
 
-const rowOf = (dayMs: number, sums: DaySums, value: bigint | null, nowMs: number): WalletDay => ({
+/** The known part of values; null when some are unknown and nothing else is held. */
+const knownPart = (values: ReadonlyArray<bigint | null>): bigint | null => {
+  const known = values.filter((value) => value !== null)
+  const sum = known.reduce((all, value) => all + value, 0n)
+  return sum === 0n && known.length < values.length ? null : sum
+}
+
+const rowOf = (dayMs: number, sums: DaySums, values: ReadonlyArray<bigint | null>, nowMs: number): WalletDay => ({
   day: new Date(dayMs).toISOString().slice(0, 10),
   fromMs: dayMs,
   throughMs: Math.min(dayMs + DAY_MS - 1, nowMs),
@@ -58,7 +65,9 @@ const rowOf = (dayMs: number, sums: DaySums, value: bigint | null, nowMs: number
   costUsd: usdTextOrNull(sums.cost),
   proceedsUsd: usdTextOrNull(sums.proceeds),
   trades: sums.trades,
-  valueUsd: usdTextOrNull(value)
+  valueUsd: usdTextOrNull(sumOf(values)),
+  knownValueUsd: usdTextOrNull(knownPart(values)),
+  unvalued: values.filter((value) => value === null).length
 })
 
 /** The days from the first event on, the oldest first; events come in chain order. Empty without events. */
@@ -90,7 +99,7 @@ export const dailyPnl = (
       const units = isToday && !isUnread(position.mint) ? unitsOf(position.mint) : null
       return valueOf(units ?? position.held, priceAt(position, dayMs))
     })
-    rows.push(rowOf(dayMs, sums, sumOf(values), nowMs))
+    rows.push(rowOf(dayMs, sums, values, nowMs))
   }
   return rows
 }

@@ -2,9 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
 import { eventsOf } from "../../src/wallets/ledger.ts"
 import { dailyPnl, unitPrice } from "../../src/wallets/pnlHistory.ts"
+import { mintOf } from "../market/tape/tape.ts"
 import { tradeOf, usd } from "./trades.ts"
 
 const DAY = 86_400_000
+const OTHER = mintOf(7)
 const FIRST = Date.UTC(2026, 10, 20)
 
 /** A trade `day` days after the first one, at noon. */
@@ -85,6 +87,28 @@ describe("profit by day", () => {
         ["0", "0", "16"],
         [null, "4", "0"],
         ["0", "0", "0"]
+      ]
+    )
+  })
+
+  it("has the known part of a day's value beside a mint without a mark, and none where nothing is known", () => {
+    const trades = [
+      on(0, { amount: 10_000_000n, volumeUsdNanos: usd(10) }),
+      on(1, { mint: OTHER, amount: 1_000_000n, volumeUsdNanos: usd(3) }),
+      on(3, { timeMs: FIRST + 3 * DAY, side: "sell", amount: 10_000_000n, volumeUsdNanos: usd(15) })
+    ]
+    const rows = dailyPnl(eventsOf(trades), {
+      days: 30,
+      nowMs: FIRST + 3 * DAY + 1000,
+      priceAt: ({ mint }) => (mint === OTHER ? null : { numerator: 1n, denominator: 1n })
+    })
+    assert.deepStrictEqual(
+      rows.map(({ knownValueUsd, unvalued, valueUsd }) => [valueUsd, knownValueUsd, unvalued]),
+      [
+        ["10", "10", 0],
+        [null, "10", 1],
+        [null, "10", 1],
+        [null, null, 1]
       ]
     )
   })

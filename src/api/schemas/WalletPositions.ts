@@ -113,8 +113,10 @@ export class WalletDay extends Schema.Opaque<WalletDay>()(
     proceedsUsd: usd("Proceeds of the day's sales, minus front-end fees."),
     trades: field(Schema.Int, "Number of swaps."),
     valueUsd: usd(
-      "Value of all units held at the end of the day, at each mint's last trade up to then; today at `markUsd` of the positions."
-    )
+      "Value of all units held at the end of the day, at each mint's last trade up to then; today at `markUsd` of the positions. Null when any part is unknown."
+    ),
+    knownValueUsd: usd("Like `valueUsd`, but only over the units whose value is known; null when no value is known."),
+    unvalued: field(Schema.Int, "Mints with units of unknown number or value at the end of the day.")
   }).annotate({ identifier: "WalletDay", description: "Profit of a wallet on one UTC day." })
 ) {}
 

@@ -160,7 +160,9 @@ describe("GET /api/v1/wallets/{wallet}", () => {
             costUsd: "10",
             proceedsUsd: "8",
             trades: 2,
-            valueUsd: "18"
+            valueUsd: "18",
+            knownValueUsd: "18",
+            unvalued: 0
           }
         ])
       })
