@@ -21,9 +21,25 @@ const names: Readonly<Record<string, Names>> = {
   "meteora-dbc": { jupiter: "Dynamic Bonding Curve", dexScreener: ["meteoradbc"], geckoTerminal: "meteora-dbc" }
 }
 
+/** Labels of Jupiter for venues that the other services name by a key of their own, or not at all. */
+const labels: Readonly<Record<string, string>> = {
+  "meteora-damm-v1": "Meteora",
+  "raydium-launchlab": "Raydium Launchlab",
+  "pancakeswap-clmm": "PancakeSwap",
+  "solfi-v2": "SolFi V2",
+  byreal: "Byreal",
+  goonfi: "GoonFi",
+  humidifi: "HumidiFi",
+  obric: "Obric V2",
+  solfi: "SolFi",
+  tessera: "TesseraV",
+  zerofi: "ZeroFi"
+}
+
 /** The names of a venue by its key. */
-export const namesOf = (dex: string): Names => names[dex] ?? { jupiter: dex, dexScreener: [dex], geckoTerminal: dex }
+export const namesOf = (dex: string): Names =>
+  names[dex] ?? { jupiter: labels[dex] ?? dex, dexScreener: [dex], geckoTerminal: dex }
 
 /** The key of a venue by its label at Jupiter; any other text as it is. */
 export const venueOf = (label: string): string =>
-  Object.keys(names).find((dex) => names[dex]?.jupiter === label) ?? label
+  [...Object.keys(names), ...Object.keys(labels)].find((dex) => namesOf(dex).jupiter === label) ?? label

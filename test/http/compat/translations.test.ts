@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ChartAnswer } from "../../../src/api/Market.ts"
 import type { SpotQuote } from "../../../src/api/schemas/Quote.ts"
+import { chartedVenues, closedVenues, quotableVenues } from "../../../src/api/venues.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { filled } from "../../../src/http/compat/bars.ts"
 import { decimalOf, numberOf } from "../../../src/http/compat/figures.ts"
 import { quoteAnswer } from "../../../src/http/compat/jupiter.ts"
+import { namesOf, venueOf } from "../../../src/http/compat/venues.ts"
 import { windowsOf } from "../../../src/http/compat/windows.ts"
 
 const hop = (percent: number, amountOut: string) => ({
@@ -140,5 +142,26 @@ describe("a figure", () => {
     assert.strictEqual(numberOf({ status: "stale", value: "1.5" }), null)
     assert.strictEqual(decimalOf({ status: "partial", value: "1.5" }), "1.5")
     assert.strictEqual(numberOf({ status: "unavailable", value: null }), null)
+  })
+})
+
+describe("names of venues at Jupiter", () => {
+  it.each([
+    ["humidifi", "HumidiFi"],
+    ["solfi-v2", "SolFi V2"],
+    ["tessera", "TesseraV"],
+    ["meteora-damm-v1", "Meteora"],
+    ["orca-whirlpool", "Whirlpool"]
+  ])("lead to the key %s and back", (dex, label) => {
+    assert.strictEqual(namesOf(dex).jupiter, label)
+    assert.strictEqual(venueOf(label), dex)
+  })
+
+  it("are different for every venue, so that a label leads to one", () => {
+    const known = [...quotableVenues, ...chartedVenues, ...closedVenues]
+    assert.deepStrictEqual(
+      known.map((dex) => venueOf(namesOf(dex).jupiter)),
+      known
+    )
   })
 })
