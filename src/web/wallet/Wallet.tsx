@@ -7,7 +7,7 @@ import { type Read, useRead, useReading } from "../data/useRead.ts"
 import { NotFound } from "../frame/NotFound.tsx"
 import { CopyText } from "../parts/CopyText.tsx"
 import { Dialog } from "../parts/Dialog.tsx"
-import { Failed, Loading, Shown } from "../parts/States.tsx"
+import { Loading, Shown } from "../parts/States.tsx"
 import { Tabs } from "../parts/Tabs.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { shortAddress } from "../parts/words.ts"
@@ -163,9 +163,7 @@ export const Wallet = () => {
         </div>
         <Funding key={wallet} wallet={wallet} />
         {row !== undefined && row.identity !== null && <Identity of={row.identity} />}
-        {identity.failure !== null && balances.failure === null && (
-          <Failed failure={identity.failure} isRetrying={identity.isRetrying} />
-        )}
+        {identity.failure !== null && <p class="soft">Reading its names and tags failed.</p>}
         <div class="tracking">
           <Shown read={tracker} what="the tracking" rows={1} isQuiet>
             {(snapshot) => <Tracking wallet={wallet} snapshot={snapshot} again={tracker.again} />}
