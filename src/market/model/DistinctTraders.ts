@@ -10,6 +10,8 @@ const INDEX_BITS = 11
 const REGISTERS = 2 ** INDEX_BITS
 /** Leading zeros of the other 21 bits, plus one. */
 const RANKS = 32 - INDEX_BITS + 1
+/** Powers of a half, by rank. */
+const INVERSE = Float64Array.from({ length: RANKS + 1 }, (_, rank) => 2 ** -rank)
 /** The bias correction of Flajolet et al. for this many registers. */
 const ALPHA = 0.7213 / (1 + 1.079 / REGISTERS)
 /** Characters that are hashed. The end of an address is random enough. */
@@ -39,6 +41,9 @@ export const checkAddress = (address: string): number => {
 export class DistinctTraders {
   readonly #seenAt = new Uint32Array(REGISTERS * RANKS)
   readonly #highest = new Uint8Array(REGISTERS)
+  /** The registers that have ever seen a wallet. A quiet market has few of them. */
+  readonly #used = new Uint16Array(REGISTERS)
+  #usedCount = 0
   #newest = 0
 
   /** Counts a wallet, given by its hash, as seen in a second. */
@@ -49,7 +54,11 @@ export class DistinctTraders {
     this.#newest = Math.max(this.#newest, second)
     if (second > (this.#seenAt[at] ?? 0)) {
       this.#seenAt[at] = second
-      if (rank > (this.#highest[register] ?? 0)) {
+      const highest = this.#highest[register] ?? 0
+      if (highest === 0) {
+        this.#used[this.#usedCount++] = register
+      }
+      if (rank > highest) {
         this.#highest[register] = rank
       }
     }
@@ -60,11 +69,12 @@ export class DistinctTraders {
     if (this.#newest < from) {
       return 0
     }
-    let sum = 0
-    let empty = 0
-    for (let register = 0; register < REGISTERS; register++) {
-      const rank = this.#rankSince(register, from)
-      sum += 2 ** -rank
+    // An unused register has rank 0. The sum is exact in any order.
+    let sum = REGISTERS - this.#usedCount
+    let empty = sum
+    for (let at = 0; at < this.#usedCount; at++) {
+      const rank = this.#rankSince(this.#used[at] ?? 0, from)
+      sum += INVERSE[rank] ?? 1
       empty += rank === 0 ? 1 : 0
     }
     const raw = (ALPHA * REGISTERS * REGISTERS) / sum
@@ -76,6 +86,12 @@ export class DistinctTraders {
     this.#newest = image.number(this.#newest)
     yield* imageCells(image, this.#seenAt)
     yield* imageCells(image, this.#highest)
+    this.#usedCount = 0
+    this.#highest.forEach((highest, register) => {
+      if (highest > 0) {
+        this.#used[this.#usedCount++] = register
+      }
+    })
   }
 
   #rankSince(register: number, from: number): number {
