@@ -1,11 +1,11 @@
-// Runs at `npm ci`: builds the pages and the bundle of the service, and compiles its code. Plain JavaScript, because
-// `npm ci` runs it with whatever Node is there.
+// Runs at `npm ci`: builds the pages and the bundle of the service, makes the past of the simulated market, and compiles
+// the code of the service. Plain JavaScript, because `npm ci` runs it with whatever Node is there.
 import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { bundleService } from "./bundle.mjs"
+import { bundleService, recordPast } from "./bundle.mjs"
 import { buildPages } from "./web.mjs"
 
 const START = fileURLToPath(new URL("start.mjs", import.meta.url))
@@ -50,6 +50,7 @@ export const compileStart = async (env = process.env) => {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await buildPages()
   await bundleService()
+  await recordPast()
   if (Number(process.versions.node.split(".")[0]) >= 24 && !(await compileStart()))
     process.stderr.write("The service could not be started to compile its code: the first start takes longer.\n")
 }

@@ -8,7 +8,7 @@ import { homedir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import v8 from "node:v8"
-import { freshBundle } from "./bundle.mjs"
+import { freshBundle, recordedPast } from "./bundle.mjs"
 import { isBuilt } from "./web.mjs"
 
 /**
@@ -71,7 +71,11 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
   // Commands other than the service need no pages.
   const [first] = process.argv.slice(2)
   if ((first === undefined || first.startsWith("-")) && !isBuilt()) buildPages()
-  await import(service())
+  const main = service()
+  const past = recordedPast()
+  // The past belongs to the code of the bundle, which made it.
+  if (main instanceof URL && past !== null) process.env.SIMULATOR_PAST ??= past
+  await import(main)
 } else {
   process.stderr.write(
     "Fathom needs Node 24. `npm ci` brings one for most systems; otherwise install it from nodejs.org.\n"

@@ -3,9 +3,10 @@
  *
  * The service runs as `npm start` runs it, once on an empty data folder and then again on the same one; milliseconds count
  * from the spawn until `/livez` answers, the ready file exists and a quote is answered with 200. `market` says when the newest
- * hour and the day of the simulated market are whole, and how long quotes take meanwhile. Then the default market and
- * a real-node configuration over a simulated node in another process each run for N minutes (2): resident memory of the
- * service and of PostgreSQL apart, and the share of a core over the second minute. `--tree` measures another checkout.
+ * hour and the day of the simulated market are whole, after how many seconds of processor time, and how long quotes take
+ * meanwhile. Then the default market and a real-node configuration over a simulated node in another process each run for
+ * N minutes (2; with 0 they do not run): resident memory of the service and of PostgreSQL apart, and the share of a core
+ * over the second minute. `--tree` measures another checkout.
  * Reads /proc, so it needs Linux.
  */
 import { spawn } from "node:child_process"
@@ -27,7 +28,7 @@ const { values } = parseArgs({
     tree: { type: "string", default: join(import.meta.dirname, "../..") }
   }
 })
-const minutes = numberOption("--minutes", values.minutes, { least: 2 })
+const minutes = numberOption("--minutes", values.minutes, { least: 0 })
 const restarts = numberOption("--restarts", values.restarts, { whole: true })
 const tree = resolve(values.tree)
 
@@ -44,7 +45,7 @@ const observe = async ({ pid }: Service) => {
   const byThread = Object.entries(threads).map(
     ([name, seconds]) => [name, share(seconds - (threadsBefore[name] ?? 0))] as const
   )
-  await sleep((minutes - 2) * 60_000)
+  await sleep(Math.max(0, minutes - 2) * 60_000)
   const { databaseMb, databaseProcesses, peakMb, serviceMb } = treeUse(pid)
   return {
     minutes,
@@ -77,8 +78,7 @@ const startedOnce = async (folder: string, settings: NodeJS.ProcessEnv) => {
 const simulated = () =>
   withFolder(async (folder) => {
     const first = await startedOnce(folder, {})
-    const whole = await untilWhole(first.service)
-    const market = { ...whole, processorSeconds: round(treeUse(first.service.pid).serviceSeconds, 1) }
+    const market = await untilWhole(first.service)
     // A command beside the running service, as an operator runs it.
     const keys = async () => (await timeCommand(tree, "keys", ["list"], { DATA_DIR: join(folder, "data") })).ms
     const keysFirst = await keys()
@@ -144,6 +144,5 @@ if (process.platform !== "linux") {
 }
 
 const starts = await simulated()
-const defaultMarket = await simulatedUse()
-const realNode = await realUse()
-report("start", { ...starts, defaultMarket, realNode })
+const observed = minutes === 0 ? {} : { defaultMarket: await simulatedUse(), realNode: await realUse() }
+report("start", { ...starts, ...observed })

@@ -7,7 +7,8 @@ import { TradeFeed } from "../market/tape/TradeFeed.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as Seed from "../simulator/seed/Seed.ts"
 import { simulatorConfig } from "../simulator/Simulator.ts"
-import { type SimulatorPlace, SimulatorThread } from "../simulator/SimulatorThread.ts"
+import { pastPath, type SimulatorPlace, SimulatorThread } from "../simulator/SimulatorThread.ts"
+import { slotsOf } from "../simulator/traders/past.ts"
 import { DocumentSource } from "../simulator/venues/DocumentSource.ts"
 import { answersConfig, EvmCandleSource } from "../simulator/venues/EvmCandleSource.ts"
 import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
@@ -28,10 +29,18 @@ import * as FetchDocuments from "../tokens/documents/fetchDocuments.ts"
 import * as PublicWeb from "../operations/publicWeb.ts"
 import { DemoData, sourceOf } from "./MarketSource.ts"
 
-const blocksOf = (geyserUrl: string | null, options: Partial<BlockFeedOptions>) =>
-  geyserUrl === null
-    ? TradeBlocks.layerRpc(options)
+/** Of a recorded past the newest part comes first, a little more than an hour, and then the rest. */
+const FIRST_PART_SLOTS = slotsOf(1.1)
+
+const blocksOf = ({ geyserUrl, past, pastSlots, rpcUrl }: SimulatorPlace) => {
+  const options: Partial<BlockFeedOptions> = {
+    rpcUrl,
+    ...(pastSlots > 0 && { blocks: { catchUp: past === null ? 2 * pastSlots : FIRST_PART_SLOTS } })
+  }
+  return geyserUrl === null
+    ? TradeBlocks.layerRpc(options, past)
     : TradeBlocks.layerGeyser({ ...options, geyser: { url: geyserUrl } })
+}
 
 const accountsOf = ({ geyserUrl, rpcUrl, wsUrl }: SimulatorPlace) =>
   geyserUrl === null
@@ -44,7 +53,7 @@ const accountsOf = ({ geyserUrl, rpcUrl, wsUrl }: SimulatorPlace) =>
 /** The simulated chain, read by the same clients as a real node. */
 export const market = Layer.unwrap(
   Effect.map(SimulatorThread, (place) => {
-    const { geyserUrl, mints, pastSlots, rpcUrl } = place
+    const { mints, rpcUrl } = place
     return Layer.mergeAll(
       accountsOf(place).pipe(recordedWhereAsked({ rpcUrl })),
       Layer.succeed(DefaultSearchRate, null),
@@ -52,14 +61,7 @@ export const market = Layer.unwrap(
       TransactionStatusRpc.layer({ rpcUrl }),
       TransactionHistoryRpc.layer({ rpcUrl }),
       TokenAccountsRpc.layer({ rpcUrl }),
-      TradeFeed.layerSandbox.pipe(
-        Layer.provide(
-          blocksOf(geyserUrl, {
-            rpcUrl,
-            ...(pastSlots > 0 && { blocks: { catchUp: 2 * pastSlots } })
-          })
-        )
-      ),
+      TradeFeed.layerSandbox.pipe(Layer.provide(blocksOf(place))),
       sourceOf(
         { description: "a simulated market", sandbox: true },
         mints.map(({ address }) => address)
@@ -96,6 +98,7 @@ export const perps = Layer.unwrap(Effect.map(PerpsSimulator, ({ urls }) => Perps
 
 export const settings: Config.Config<unknown> = Config.all([
   simulatorConfig,
+  pastPath,
   healthConfig,
   answersConfig,
   fundingAilmentConfig

@@ -142,10 +142,12 @@ const announceHistory = (isJson: boolean) =>
       isJson,
       `${Math.floor(100 * begun.share)} % of its history is read${left}; until then figures may be missing.`
     )
-    yield* Effect.repeat(feed, {
-      schedule: Schedule.spaced(WHOLE_EVERY),
-      until: (state) => state === null || state.status === "known"
+    // After the newest blocks come the earlier ones.
+    const isWhole = Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      const state = monitor.stateOf("block_feed", nowMs)
+      return (state === null || state.status === "known") && monitor.stateOf("backfill", nowMs)?.status !== "partial"
     })
+    yield* Effect.repeat(isWhole, { schedule: Schedule.spaced(WHOLE_EVERY), until: (whole) => whole })
     yield* tellReading(false)
     yield* sayMarket(isJson, "All of its history is read.")
   })

@@ -6,13 +6,14 @@ import { type Block, BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./chain/Ba
 import { RETAIL_WALLETS, type SimWallet } from "./traders/cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./node/Faults.ts"
 import type { CopyJournal } from "./traders/followersJournal.ts"
-import { makeMarket, type Market } from "./traders/Market.ts"
+import { makeMarket } from "./traders/Market.ts"
 import type { GeyserNode } from "./node/GeyserNode.ts"
 import { type GeyserAilment, healthyGeyser } from "./node/geyserSlots.ts"
 import type { SimMint, SimPool } from "./chain/SimPool.ts"
 import { makeRandom } from "./chain/Random.ts"
 import { keepPace } from "./traders/pace.ts"
-import { catchUp, livePast, readerPace, readsFirst, slotsOf } from "./traders/past.ts"
+import { catchUp, livePast, readerPace, readsFirst } from "./traders/past.ts"
+import { chainStart, makeChain, type SlotTime, startOf } from "./traders/startChain.ts"
 import { makeSolanaNode, type SolanaNode } from "./node/SolanaNode.ts"
 
 /** Settings of a simulated chain. */
@@ -40,10 +41,12 @@ export interface SimulatorOptions {
   readonly blocksKept: number
   /** Where the service gets new blocks: from calls of the node, or from a Geyser stream. */
   readonly source: "rpc" | "geyser"
+  /**
+   * True when the reader of the past has its blocks already. Then the past is made without waiting for its reader, and
+   * the nodes do not keep it.
+   */
+  readonly isPastRecorded: boolean
 }
-
-// Slots count from the real chain's genesis, so a later start never begins at an earlier slot.
-const GENESIS_MS = Date.UTC(2020, 2, 16, 14, 29)
 
 /** A leader misses its four slots about every 160 seconds, and a block is dropped about every four minutes. */
 const MISSED_EVERY = 400
@@ -66,6 +69,8 @@ export class Simulator extends Context.Service<
     readonly wallets: ReadonlyArray<SimWallet>
     /** Slots of the past. Most of them have no block. */
     readonly pastSlots: number
+    /** The first slot after the past. */
+    readonly live: SlotTime
     readonly pools: () => ReadonlyArray<SimPool>
     readonly faults: Faults
     /**
@@ -114,7 +119,8 @@ const defaults: SimulatorOptions = {
   ailment: healthy,
   history: 0,
   blocksKept: BLOCKS_KEPT,
-  source: "rpc"
+  source: "rpc",
+  isPastRecorded: false
 }
 
 /** One swap every five seconds. The past then has 18,000 swaps, which one core makes in a few seconds. */
@@ -135,7 +141,7 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   source: Config.Literals(["rpc", "geyser"], "SOURCE").pipe(Config.withDefault(defaults.source))
 }).pipe(
   Config.nested("SIMULATOR"),
-  Config.flatMap((options) => Config.map(ailmentConfig, (ailment) => ({ ...options, ailment })))
+  Config.flatMap((options) => Config.map(ailmentConfig, (ailment) => ({ ...defaults, ...options, ailment })))
 )
 
 const makeSimulator = Effect.fnUntraced(function* (
@@ -143,16 +149,10 @@ const makeSimulator = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Simulator["Service"], HttpServerError.ServeError, Scope.Scope> {
   const { seed, speed, ailment, history, blocksKept } = options
   const builtAtMs = yield* Clock.currentTimeMillis
-  const startUnixMs = options.startUnixMs ?? builtAtMs
-  const startSlot = Math.max(1, Math.floor((startUnixMs - GENESIS_MS) / SLOT_MS))
-  const pastSlots = Math.min(slotsOf(history), startSlot - 1)
-  const bank = makeBank({
-    seed,
-    startSlot: startSlot - pastSlots,
-    startUnixMs: startUnixMs - pastSlots * SLOT_MS,
-    live: speed > 0 ? { slot: startSlot, slotMs: SLOT_MS / speed } : undefined
-  })
-  const market: Market = makeMarket({ ...options, bank, liveUnixMs: startUnixMs })
+  const nowUnixMs = options.startUnixMs === undefined ? startOf(builtAtMs) : builtAtMs
+  const start = chainStart(history, options.startUnixMs ?? nowUnixMs)
+  const { live, pastSlots } = start
+  const { bank, market } = makeChain(options, start)
   const ledger = { bank, market }
   const time = yield* Clock.Clock
   const resetLedger = (): void => {
@@ -217,18 +217,18 @@ const makeSimulator = Effect.fnUntraced(function* (
     publish(block)
     geysers.forEach((geyser) => geyser.publishPast(block))
   }
-  const past = livePast(bank, market, startSlot)
-  bank.keep(Number.POSITIVE_INFINITY)
+  const past = livePast(bank, market, live.slot)
+  bank.keep(options.isPastRecorded ? blocksKept : Number.POSITIVE_INFINITY)
   const goLive = Effect.map(Clock.currentTimeMillis, (nowMs) => {
     bank.keep(blocksKept)
     // Slots that passed on the clock while the past was being made.
-    bank.skip(Math.floor(((nowMs - builtAtMs) * speed) / SLOT_MS))
+    bank.skip(Math.floor(((nowMs - nowUnixMs) * speed) / SLOT_MS))
   })
   if (speed === 0) {
     past.forEach(publishPast)
     yield* goLive
   } else {
-    const mustWait = blocksKept > BLOCKS_KEPT ? () => false : readerPace(bank)
+    const mustWait = options.isPastRecorded || blocksKept > BLOCKS_KEPT ? () => false : readerPace(bank)
     yield* catchUp(past, publishPast, { mustWait, isBusy: readsFirst(lastReadMs) }).pipe(
       Effect.andThen(goLive),
       Effect.andThen(keepPace(SLOT_MS / speed, step, (slots) => ledger.bank.skip(slots))),
@@ -243,6 +243,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     mints: () => ledger.market.mints(),
     wallets: market.wallets,
     pastSlots,
+    live,
     pools: () => ledger.market.pools(),
     faults,
     addNode,

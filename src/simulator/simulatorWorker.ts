@@ -3,7 +3,7 @@ import { Duration, Effect } from "effect"
 import { MessageChannel, parentPort, workerData } from "node:worker_threads"
 import { lowerThreadPriority } from "../chain/blocks/threadPriority.ts"
 import { Simulator } from "./Simulator.ts"
-import type { SimulatorPlace, SimulatorSettings } from "./SimulatorThread.ts"
+import type { ChainPlace, SimulatorSettings } from "./SimulatorThread.ts"
 
 const settings: SimulatorSettings = workerData
 const { lagMs, ...ailment } = settings.ailment
@@ -11,13 +11,14 @@ const fills = new MessageChannel()
 
 lowerThreadPriority()
 
-const post = (place: SimulatorPlace): void => parentPort?.postMessage(place, [place.fills])
+const post = (place: ChainPlace): void => parentPort?.postMessage(place, [place.fills])
 
 const serve = Effect.gen(function* () {
-  const { addGeyser, copies, mints, pastSlots, rpcUrl, wallets, wsUrl } = yield* Simulator
+  const { addGeyser, copies, live, mints, pastSlots, rpcUrl, wallets, wsUrl } = yield* Simulator
   const geyserUrl = settings.source === "geyser" ? (yield* addGeyser()).url : null
   copies.listen((fill) => fills.port1.postMessage(fill))
-  post({ rpcUrl, wsUrl, geyserUrl, pastSlots, wallets, mints: mints(), follows: copies.follows, fills: fills.port2 })
+  const { follows } = copies
+  post({ rpcUrl, wsUrl, geyserUrl, pastSlots, live, wallets, mints: mints(), follows, fills: fills.port2 })
   return yield* Effect.never
 })
 

@@ -149,6 +149,7 @@ describe("checkedSettings", () => {
         "RECORD_DIR",
         "CLICKHOUSE_SPOOL",
         "SIMULATOR_SEED",
+        "SIMULATOR_PAST",
         "SIMULATOR_FUNDING_UNREAD"
       ])
     })

@@ -5,6 +5,7 @@ import { get } from "node:http"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { percentile } from "../report.ts"
+import { treeUse } from "./processTree.ts"
 
 const SOL = "So11111111111111111111111111111111111111112"
 const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
@@ -124,17 +125,21 @@ interface Source {
 export interface WholeTimes {
   readonly newestHour: number
   readonly day: number
+  /** Processor seconds of the service until the newest hour, and until the day was whole. */
+  readonly newestHourSeconds: number
+  readonly daySeconds: number
   /** Milliseconds of the quotes meanwhile; null without one. */
   readonly quoteP50: number | null
   readonly quoteP99: number | null
 }
 
 /**
- * Waits until the market of a service is whole, and asks for quotes meanwhile. The past is read oldest first, so the
- * newest hour is whole together with the day.
+ * Waits until the market of a service is whole, and asks for quotes meanwhile. The newest hour is whole once the newest
+ * blocks are read and stored, and the day once the earlier ones are too.
  */
-export const untilWhole = async ({ key, port, sinceMs }: Service): Promise<WholeTimes> => {
+export const untilWhole = async ({ key, pid, port, sinceMs }: Service): Promise<WholeTimes> => {
   const quotes: Array<number> = []
+  let newestHour: { readonly ms: number; readonly seconds: number } | null = null
   await until(async () => {
     const askedAt = performance.now()
     await statusOf(port, QUOTE, key)
@@ -142,15 +147,24 @@ export const untilWhole = async ({ key, port, sinceMs }: Service): Promise<Whole
     await sleep(LOOK_MS)
     const response = await fetch(`http://127.0.0.1:${port}/freshness`)
     const { data }: { readonly data: ReadonlyArray<Source> } = await response.json()
-    const isCurrent = (name: string) =>
-      data.some(({ lagMs, source }) => source === name && lagMs !== null && lagMs < BEHIND_MS)
-    return data.some(({ source, status }) => source === "block_feed" && status === "known") && isCurrent("trades")
-      ? true
-      : null
+    const isKnown = (name: string) => data.some(({ source, status }) => source === name && status === "known")
+    const isCurrent = data.some(({ lagMs, source }) => source === "trades" && lagMs !== null && lagMs < BEHIND_MS)
+    if (isKnown("block_feed") && isCurrent) {
+      newestHour ??= { ms: sinceMs(), seconds: treeUse(pid).serviceSeconds }
+    }
+    return newestHour !== null && isKnown("backfill") ? true : null
   }, "the whole market")
-  const atMs = sinceMs()
+  const [day, daySeconds] = [sinceMs(), treeUse(pid).serviceSeconds]
+  const hour = newestHour ?? { ms: day, seconds: daySeconds }
   const [quoteP50, quoteP99] = [0.5, 0.99].map((share) => percentile(quotes, share))
-  return { newestHour: atMs, day: atMs, quoteP50: quoteP50 ?? null, quoteP99: quoteP99 ?? null }
+  return {
+    newestHour: hour.ms,
+    newestHourSeconds: Number(hour.seconds.toFixed(1)),
+    day,
+    daySeconds: Number(daySeconds.toFixed(1)),
+    quoteP50: quoteP50 ?? null,
+    quoteP99: quoteP99 ?? null
+  }
 }
 
 /** Runs a command of a tree to its end, as milliseconds and its output. */

@@ -55,4 +55,6 @@ export interface BlockFeed<Block extends BlockHead> {
   readonly genesis: Effect.Effect<string, ChainUnavailable>
   /** The state of the newest blocks, independent of the freshness of accounts. `slot` is the newest block emitted. */
   readonly freshness: () => Freshness
+  /** The first block of the chain, when all blocks since are at hand, so that no node is asked for them. */
+  readonly recorded?: { readonly slot: number; readonly timeMs: number } | undefined
 }

@@ -2,14 +2,23 @@ import { Clock, Config, Duration, Effect, Option, Redacted, Scope, Stream } from
 import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import type { Freshness } from "../ChainFeed.ts"
+import { ChainUnavailable } from "../ChainUnavailable.ts"
 import type { BlockFeed, BlockHead, SlotContent } from "./BlockFeed.ts"
 import { makeBlockReader } from "./blockReader.ts"
-import { BlockProgress, type BlockSettings, type BlockSource, followBlocks, withoutBlock } from "./followBlocks.ts"
+import {
+  BlockProgress,
+  type BlockSettings,
+  type BlockSource,
+  followBlocks,
+  SLOT_SKIPPED,
+  withoutBlock
+} from "./followBlocks.ts"
 import { historyUrlSetting, type RpcOptions, type RpcSettings, rpcSettings } from "../rpc/rpcSettings.ts"
 import { NodeChoice } from "../rpc/NodeChoice.ts"
 import { makeSolanaRpc } from "../rpc/SolanaRpcHttp.ts"
 import { BlockNodes } from "./blockNodes.ts"
 import { BlockTimes } from "./blockTime.ts"
+import type { RecordedBlocks } from "./RecordedBlocks.ts"
 import type { SlotStream } from "./SlotStream.ts"
 
 /** Settings of a block feed; they win over the environment. */
@@ -48,6 +57,12 @@ const reportBlocks = Effect.fnUntraced(function* (
   }))
 })
 
+const contentBy = <Block extends BlockHead>(read: BlockSource<Block>["read"], slot: number) =>
+  Effect.match(read(slot), {
+    onFailure: (failure): SlotContent<Block> => withoutBlock(slot, failure),
+    onSuccess: (block): SlotContent<Block> => ({ _tag: "Block", block })
+  })
+
 /** Reads from some nodes, whose blocks are decoded in a thread of their own. */
 const makeReads = Effect.fnUntraced(function* <Message, Block extends BlockHead>(
   worker: URL,
@@ -80,11 +95,7 @@ const makeReads = Effect.fnUntraced(function* <Message, Block extends BlockHead>
         Effect.map(unpack),
         Effect.flatMap((block) => times.timed(block))
       )
-  const contentOf = (slot: number) =>
-    Effect.match(read(slot), {
-      onFailure: (failure): SlotContent<Block> => withoutBlock(slot, failure),
-      onSuccess: (block): SlotContent<Block> => ({ _tag: "Block", block })
-    })
+  const contentOf = (slot: number) => contentBy(read, slot)
   return { nodes, times, progress, list, read, contentOf }
 })
 
@@ -152,6 +163,24 @@ const streamedSource = <Message, Block extends BlockHead>(
   read: (slot) => Effect.flatMap(slots.read(slot), Option.match({ onNone: () => nodes.read(slot), onSome: made }))
 })
 
+/** The recorded blocks, and then the blocks of the nodes. */
+const recordedSource = <Block extends BlockHead>(
+  { first, last, list, read }: RecordedBlocks<Block>,
+  nodes: BlockSource<Block>
+): BlockSource<Block> => ({
+  newest: Effect.map(nodes.newest, (slot) => Math.max(slot, last)),
+  list: (from, limit) => (from > last ? nodes.list(from, limit) : Effect.succeed(list(from, limit))),
+  firstAvailable: Effect.succeed(first),
+  read: (slot) =>
+    slot < first || slot > last
+      ? nodes.read(slot)
+      : Option.match(read(slot), {
+          onNone: () =>
+            Effect.fail(new ChainUnavailable({ reason: "invalid", detail: "skipped", rpcCode: SLOT_SKIPPED })),
+          onSome: Effect.succeed
+        })
+})
+
 /** Asks a node now and then, which also detects that the chain was replaced. Never ends. */
 const compareStream = <Block extends BlockHead>(
   slots: SlotStream<unknown>,
@@ -175,12 +204,14 @@ const firstContent = <Block extends BlockHead>(
 /**
  * The blocks of the nodes at `SOLANA_RPC_URL`, or of the nodes in the options. `unpack` turns the messages of the
  * worker's decoder into blocks. Single blocks are first looked for at the nodes of `HISTORY_RPC_URL`. With a stream,
- * the nodes only give what the stream does not have. Makes no request before `follow` runs.
+ * the nodes only give what the stream does not have. Recorded blocks are never asked for. Makes no request before
+ * `follow` runs.
  */
 export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends BlockHead>(
   options: BlockFeedOptions,
   unpack: (message: Message) => Block,
-  slots: SlotStream<Message> | null = null
+  slots: SlotStream<Message> | null = null,
+  recorded: RecordedBlocks<Block> | null = null
 ) {
   const rpc = yield* rpcSettings(options)
   const settings = { ...(yield* blockSettings), ...options.blocks }
@@ -193,18 +224,20 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
   )
   const host = () => slots?.host() ?? nodes.host
   const feedFreshness = (): Freshness => ({ ...progress.freshness(), node: host() })
-  const source: BlockSource<Block> = {
+  const ofNodes: BlockSource<Block> = {
     newest: nodes.newest(),
     list,
     firstAvailable: nodes.call((rpc) => rpc.getFirstAvailableBlock()),
     read
   }
+  const source = recorded === null ? ofNodes : recordedSource(recorded, ofNodes)
   const reported = reportBlocks(progress, host, () => times.estimated)
   const rpcUrl = yield* historyUrls(options)
   const history = Option.isNone(rpcUrl)
     ? null
     : yield* makeHistory({ ...options, rpcUrl: rpcUrl.value }, settings, () => choice.genesis, unpack)
-  const listed = (from: number, limit: number) => Effect.orElseSucceed(list(from, limit), () => [])
+  const listed = (from: number, limit: number) => Effect.orElseSucceed(source.list(from, limit), () => [])
+  const isRecorded = (slot: number) => recorded !== null && slot >= recorded.first && slot <= recorded.last
   const feed: BlockFeed<Block> = {
     follow: (after) =>
       // A process that only follows the bus never comes here, and does not have the source.
@@ -221,15 +254,21 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
           Stream.interruptWhen(Effect.raceFirst(isEnded, compareStream(slots, source)))
         )
       }).pipe(Stream.unwrap),
-    read: (slot) => (history === null ? contentOf(slot) : firstContent(history.read(slot), contentOf(slot))),
+    read: (slot) =>
+      isRecorded(slot)
+        ? contentBy(source.read, slot)
+        : history === null
+          ? contentOf(slot)
+          : firstContent(history.read(slot), contentOf(slot)),
     list: (from, limit) =>
-      history === null
+      history === null || isRecorded(from)
         ? listed(from, limit)
         : Effect.flatMap(history.list(from, limit), (slots) =>
             slots.length === 0 ? listed(from, limit) : Effect.succeed(slots)
           ),
     genesis: nodes.call((rpc) => rpc.getGenesisHash()),
-    freshness: feedFreshness
+    freshness: feedFreshness,
+    recorded: recorded === null ? undefined : { slot: recorded.first, timeMs: recorded.firstMs }
   }
   return feed
 })

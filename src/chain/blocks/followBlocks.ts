@@ -104,8 +104,9 @@ export class BlockProgress {
 // Blocks of the newest slots are still on their way.
 const LIVE_SLOTS = 8
 
-/** Error codes of slots without a block. */
-const SKIPPED: ReadonlySet<number> = new Set([-32007, -32009])
+/** Error code of a slot without a block. */
+export const SLOT_SKIPPED = -32007
+const SKIPPED: ReadonlySet<number> = new Set([SLOT_SKIPPED, -32009])
 const CLEANED_UP = -32001
 
 const FIRST_PAUSE_MS = 250

@@ -2,6 +2,7 @@ import { type Config, Context, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http"
 import type { BlockFeed } from "../blocks/BlockFeed.ts"
 import { type BlockFeedOptions, makeBlockFeed } from "../blocks/BlockFeedRpc.ts"
+import type { RecordedBlocks } from "../blocks/RecordedBlocks.ts"
 import { type GeyserFeedOptions, makeGeyserFeed } from "../geyser/BlockFeedGeyser.ts"
 import { geyserEndpoints } from "../geyser/geyserSettings.ts"
 import { unpackBlock } from "./PackedTransactions.ts"
@@ -19,12 +20,13 @@ export class TradeBlocks extends Context.Service<TradeBlocks, BlockFeed<TradeBlo
 ) {
   /**
    * The blocks of the nodes at `SOLANA_RPC_URL`, or of the nodes in the options. The thread runs `blockWorker`, unless
-   * the options name another module. Sends nothing before `follow` runs.
+   * the options name another module. Recorded blocks come first. Sends nothing before `follow` runs.
    */
   static readonly layerRpc = (
-    options: Partial<BlockFeedOptions> = {}
+    options: Partial<BlockFeedOptions> = {},
+    recorded: RecordedBlocks<TradeBlock> | null = null
   ): Layer.Layer<TradeBlocks, Config.ConfigError, HttpClient.HttpClient> =>
-    Layer.effect(TradeBlocks, makeBlockFeed({ worker: blockWorker, ...options }, unpackBlock))
+    Layer.effect(TradeBlocks, makeBlockFeed({ worker: blockWorker, ...options }, unpackBlock, null, recorded))
 
   /**
    * The blocks that Geyser endpoints stream. The endpoints come from the options or from `GEYSER_URL`. Blocks that they do

@@ -6,6 +6,7 @@ import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import { Clock, Config, Duration, Effect } from "effect"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import { SourceMonitor, type SourceState } from "../../operations/SourceMonitor.ts"
+import type { BlockPlace } from "../model/Gaps.ts"
 import type { TradeProgress } from "../model/TradeProgress.ts"
 import { priceAgain, type PricingParts } from "./priceAgain.ts"
 import { makeSnapshots, type SnapshotSettings } from "./takeSnapshots.ts"
@@ -14,7 +15,7 @@ import type { StoredBatch } from "../model/StoredBatch.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
 import { type ReadBack, readBack } from "./readBack.ts"
 import { lacksRepairs, type RebuildParts, rebuildTape } from "./rebuildTape.ts"
-import { lacksHistory, nextJob, pauseMs, type RepairJob, repairOf, requestOf } from "./repairPlan.ts"
+import { type HistoryEnd, lacksHistory, nextJob, pauseMs, type RepairJob, repairOf, requestOf } from "./repairPlan.ts"
 import type { Tape } from "./Tape.ts"
 
 export interface RepairSettings {
@@ -22,6 +23,8 @@ export interface RepairSettings {
   readonly rate: number
   /** How far back earlier blocks are read; null for not at all. */
   readonly history: Duration.Duration | null
+  /** The first block of the chain, where all blocks since are read, whatever `history` says. */
+  readonly first?: BlockPlace | undefined
   readonly snapshots: SnapshotSettings
 }
 
@@ -68,21 +71,23 @@ interface Work {
   returnedAtMs: number
 }
 
-const historyFrom = ({ history }: Pick<RepairSettings, "history">, nowMs: number): number | null =>
-  history === null || Duration.toMillis(history) <= 0 ? null : nowMs - Duration.toMillis(history)
+const historyEnd = ({ first, history }: Pick<RepairSettings, "first" | "history">, nowMs: number): HistoryEnd => {
+  const age = history === null ? 0 : Duration.toMillis(history)
+  return { fromMs: first?.timeMs ?? (age > 0 ? nowMs - age : null), firstSlot: first?.slot ?? 0 }
+}
 
 /**
  * The share of the history that was read, from 0 to 1. It is 1 without a history, and once the first block of the chain
  * was read.
  */
-export const historyShare = (progress: TradeProgress, fromMs: number | null, nowMs: number): number =>
-  fromMs === null || !lacksHistory(progress, fromMs)
+export const historyShare = (progress: TradeProgress, end: HistoryEnd, nowMs: number): number =>
+  end.fromMs === null || !lacksHistory(progress, end)
     ? 1
-    : Math.min(1, Math.max(0, (nowMs - progress.readFrom * 1000) / (nowMs - fromMs)))
+    : Math.min(1, Math.max(0, (nowMs - progress.readFrom * 1000) / (nowMs - end.fromMs)))
 
 /** True while blocks of the history are still to be read, or nothing was read yet. */
-const isHistoryOpen = ({ history }: Work, progress: TradeProgress | null, fromMs: number | null): boolean =>
-  fromMs !== null && !history.isGone && (progress === null || lacksHistory(progress, fromMs))
+const isHistoryOpen = ({ history }: Work, progress: TradeProgress | null, end: HistoryEnd): boolean =>
+  end.fromMs !== null && !history.isGone && (progress === null || lacksHistory(progress, end))
 
 const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, hadRead: boolean, nowMs: number): void => {
   work.blocks += blocks.length
@@ -127,7 +132,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     returnedAtMs: Number.NEGATIVE_INFINITY
   }
 
-  tape.backfilling(historyFrom(settings, yield* Clock.currentTimeMillis))
+  tape.backfilling(historyEnd(settings, yield* Clock.currentTimeMillis).fromMs)
   yield* Effect.addFinalizer(() => Effect.sync(() => tape.backfilling(null)))
   const flush = Effect.suspend(() => blocks.append(parts.unstored()))
   const snapshots = yield* makeSnapshots(parts, settings.snapshots, flush)
@@ -158,7 +163,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     const hadRead = work.hasRead
     // A repair that fails here may still be carried out by the store.
     work.hasRead = true
-    const found = yield* readBack(feed, requestOf(job, historyFrom(settings, nowMs), 2 * rate))
+    const found = yield* readBack(feed, requestOf(job, historyEnd(settings, nowMs).fromMs, 2 * rate))
     const priced = yield* priceAgain(parts, found.blocks, nowMs)
     yield* blocks.repair(repairOf(job, found, priced, nowMs))
     noted(work, job, found, hadRead, monotonicMs(clock))
@@ -171,7 +176,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     }
     work.nextLogMs = monotonicMs(clock) + LOGGED_MS
     const open = progress.gaps.filter(({ state }) => state === "open").length
-    const share = historyShare(progress, historyFrom(settings, nowMs), nowMs)
+    const share = historyShare(progress, historyEnd(settings, nowMs), nowMs)
     const annotations = { blocks: work.blocks, gapsOpen: open, historyShare: Math.floor(share * 10_000) / 10_000 }
     return Effect.logInfo(job._tag === "Gap" ? "Missing blocks are read again" : "Earlier blocks are read", annotations)
   }
@@ -197,15 +202,15 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     const nowMs = yield* Clock.currentTimeMillis
     const progress = yield* blocks.progress
     work.progress = progress
-    const fromMs = historyFrom(settings, nowMs)
+    const end = historyEnd(settings, nowMs)
     // Earlier blocks also count as coming until memory has the blocks that were read.
     const lacks = progress !== null && lacksRepairs(tape.missing(), progress)
-    const isComing = lacks || isHistoryOpen(work, progress, fromMs)
-    tape.backfilling(isComing ? fromMs : null)
+    const isComing = lacks || isHistoryOpen(work, progress, end)
+    tape.backfilling(isComing ? end.fromMs : null)
     const begunMs = monotonicMs(clock)
     noteArrivals(work, progress?.slot ?? null, nowMs, begunMs)
     const isDue = work.history.nextTryAtMs <= begunMs
-    const job = progress === null ? null : nextJob(progress, nowMs, { fromMs, isDue }, work.returnedAtMs)
+    const job = progress === null ? null : nextJob(progress, nowMs, { ...end, isDue }, work.returnedAtMs)
     if (job === null || progress === null) {
       yield* refresh(true)
       yield* snapshots.ifDue(nowMs)
@@ -223,7 +228,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     if (progress === null) {
       return { observedAtMs: null, status: "unavailable" }
     }
-    const share = historyShare(progress, historyFrom(settings, nowMs), nowMs)
+    const share = historyShare(progress, historyEnd(settings, nowMs), nowMs)
     const isDone = share === 1 || history.isGone
     return {
       observedAtMs: nowMs,

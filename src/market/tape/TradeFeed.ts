@@ -5,6 +5,7 @@ import { TradeBlocks } from "../../chain/decoding/TradeBlocks.ts"
 import { keepTrying } from "../../operations/keepRunning.ts"
 import { makeBatches } from "./blockBatches.ts"
 import type { ChainIdentity } from "../model/ChainIdentity.ts"
+import type { BlockPlace } from "../model/Gaps.ts"
 import type { TradeBatch } from "../model/TradeBatch.ts"
 
 const NO_METHOD = -32601
@@ -56,7 +57,8 @@ const make = (isSandbox: boolean) =>
       chain: chainOf(feed, isSandbox),
       batches: (after) => Stream.suspend(() => feed.follow(after).pipe(Stream.flatMap(makeBatches()))),
       again: (slot, elseMs) => Effect.map(feed.read(slot), (content) => readAgain(content, elseMs)),
-      list: (from, limit) => feed.list(from, limit)
+      list: (from, limit) => feed.list(from, limit),
+      recorded: feed.recorded
     })
   )
 
@@ -75,6 +77,8 @@ export class TradeFeed extends Context.Service<
     again(slot: number, elseMs: number): Effect.Effect<ReadAgain>
     /** The first slots with a block, from this slot on, at most `limit`. Empty when the node cannot list them. */
     list(from: number, limit: number): Effect.Effect<ReadonlyArray<number>>
+    /** The first block of the chain, when all blocks since are at hand, so that no node is asked for them. */
+    readonly recorded?: BlockPlace | undefined
   }
 >()("fathom/market/tape/TradeFeed") {
   /** The blocks of a permanent chain. */

@@ -18,7 +18,7 @@ import { makeRepairs } from "./RepairWorker.ts"
 import { snapshotsOf } from "./takeSnapshots.ts"
 import {
   type BlockLine,
-  historyOf,
+  paceOf,
   Position,
   storableBy,
   type TapeHalves,
@@ -172,7 +172,7 @@ export const leadChain = Effect.fnUntraced(function* <Body>(
   }
   const step = yield* makeRepairs(
     { feed, stores, prices, live, tape, storable, limits, durable, unstored },
-    { rate: repair.rate, history: historyOf(chain, repair), snapshots: snapshotsOf(chain, snapshots) }
+    { ...paceOf(chain, feed, repair), snapshots: snapshotsOf(chain, snapshots) }
   )
   yield* Deferred.await(halves.restored).pipe(
     Effect.andThen(Effect.forever(Effect.flatMap(step, Effect.sleep))),

@@ -14,11 +14,18 @@ const LONGEST_PAUSE_MS = 600_000
 /** The pause after so many attempts in a row that read nothing: one second, doubling up to ten minutes. */
 export const pauseMs = (tries: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 20))
 
-/** True while blocks since `fromMs` are still to be read. No chain has a block before block 0. */
+/** How far back earlier blocks are read: to a time, and not before the chain's first block, which is often block 0. */
+export interface HistoryEnd {
+  /** Milliseconds since the Unix epoch; null for no history. */
+  readonly fromMs: number | null
+  readonly firstSlot: number
+}
+
+/** True while blocks of the history are still to be read. */
 export const lacksHistory = (
   { firstSlot, readFrom }: Pick<TradeProgress, "firstSlot" | "readFrom">,
-  fromMs: number | null
-): boolean => fromMs !== null && firstSlot > 0 && readFrom * 1000 > fromMs
+  end: HistoryEnd
+): boolean => end.fromMs !== null && firstSlot > end.firstSlot && readFrom * 1000 > end.fromMs
 
 /** An attempt is due at its time. When the clock was set back by more than the pause, it is due at once. */
 const isGapDue = ({ nextTryAtMs, state, tries }: MissingBlocks, nowMs: number): boolean =>
@@ -29,14 +36,13 @@ const failedBefore = ({ nextTryAtMs, state, tries }: MissingBlocks, timeMs: numb
   state === "open" && tries > 0 && nextTryAtMs - pauseMs(tries - 1) < timeMs
 
 /**
- * What to read next: the newest gap that is due, else the history if it is due; null for nothing. `fromMs` is null
- * without a history. A gap that failed before the node answered again, at `returnedAtMs`, is due at once, and its
- * pauses begin with one second again.
+ * What to read next: the newest gap that is due, else the history if it is due; null for nothing. A gap that failed
+ * before the node answered again, at `returnedAtMs`, is due at once, and its pauses begin with one second again.
  */
 export const nextJob = (
   progress: TradeProgress,
   nowMs: number,
-  history: { readonly fromMs: number | null; readonly isDue: boolean },
+  history: HistoryEnd & { readonly isDue: boolean },
   returnedAtMs: number = Number.NEGATIVE_INFINITY
 ): RepairJob | null => {
   const gap = progress.gaps.findLast((each) => isGapDue(each, nowMs) || failedBefore(each, returnedAtMs))
@@ -44,7 +50,7 @@ export const nextJob = (
     return { _tag: "Gap", gap: failedBefore(gap, returnedAtMs) ? { ...gap, tries: 0 } : gap }
   }
   const { firstSlot, readFrom } = progress
-  return history.isDue && lacksHistory(progress, history.fromMs)
+  return history.isDue && lacksHistory(progress, history)
     ? { _tag: "History", slot: firstSlot, second: readFrom }
     : null
 }

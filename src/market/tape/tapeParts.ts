@@ -112,9 +112,22 @@ export const storableBy =
 
 const DEFAULT_HISTORY = Duration.hours(24)
 
-/** How far back earlier blocks are read: 24 hours beside a node, unless set; null for not at all. */
-export const historyOf = (chain: ChainIdentity, { history }: TapeSettings["repair"]): Duration.Duration | null =>
-  Option.getOrElse(history, () => (chain.isSandbox ? null : DEFAULT_HISTORY))
+/** Recorded blocks cost no node anything, so they are read as fast as they can be applied: so many a second. */
+const RECORDED_RATE = 1_000
+
+/**
+ * How earlier and missing blocks are read. Unless set, earlier blocks are read 24 hours back beside a node, back to the
+ * first one where they are recorded, and otherwise not at all.
+ */
+export const paceOf = (
+  chain: ChainIdentity,
+  { recorded }: Pick<TradeFeed["Service"], "recorded">,
+  { history, rate }: TapeSettings["repair"]
+) => ({
+  history: Option.getOrElse(history, () => (chain.isSandbox ? null : DEFAULT_HISTORY)),
+  first: Option.isNone(history) ? recorded : undefined,
+  rate: recorded === undefined ? rate : Math.max(rate, RECORDED_RATE)
+})
 
 /**
  * Opens the chain and continues after its stored blocks. Until memory is rebuilt, it has only their launches. Returns

@@ -47,7 +47,11 @@ export interface Ledger {
   readonly count: () => number
 }
 
-/** An empty ledger. Signatures are derived from the seed, slot and position. */
+/** The signature of a signer, derived from the seed, and the slot and the position of the transaction. */
+export const signatureOf = (seed: string, slot: number, index: number, signer: number): string =>
+  toBase58(createHash("sha512").update(`${seed}:${slot}:${index}:${signer}`).digest())
+
+/** An empty ledger. */
 export const makeLedger = (seed: string): Ledger => {
   const bySignature = new Map<string, Transaction>()
   let count = 0
@@ -55,7 +59,7 @@ export const makeLedger = (seed: string): Ledger => {
   const record = (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>): ReadonlyArray<Transaction> => {
     const transactions = deeds.map((deed, index) => {
       const signatures = Array.from({ length: deed.receipt.message.signers }, (_, signer) =>
-        toBase58(createHash("sha512").update(`${seed}:${slot}:${index}:${signer}`).digest())
+        signatureOf(seed, slot, index, signer)
       )
       return { ...deed, signature: signatures[0] ?? "", signatures, slot, index, blockTime }
     })

@@ -53,7 +53,7 @@ const triedAtZero = (fromSlot: number, tries: number) =>
   gapOf(fromSlot, fromSlot + 1, { tries, nextTryAtMs: pauseMs(tries - 1) })
 
 describe("the blocks that are left to read", () => {
-  const none = { fromMs: null, isDue: true }
+  const none = { fromMs: null, firstSlot: 0, isDue: true }
 
   it("are the blocks of the newest gap that is due, even after the clock was set back", () => {
     const gaps = [triedAtZero(10, 1), triedAtZero(20, 5)]
@@ -74,7 +74,7 @@ describe("the blocks that are left to read", () => {
   })
 
   it("reach back to the beginning of the history, and to block 0 on a younger chain", () => {
-    const history = { fromMs: 40_000, isDue: true }
+    const history = { fromMs: 40_000, firstSlot: 0, isDue: true }
     assert.deepStrictEqual(nextJob(progressOf(), 0, history), { _tag: "History", slot: 5, second: 50 })
     assert.isNull(nextJob(progressOf(), 0, { ...history, isDue: false }))
     for (const [left, more] of [
@@ -83,11 +83,11 @@ describe("the blocks that are left to read", () => {
       [false, { firstSlot: 0 }]
     ] as const) {
       const progress = progressOf(more)
-      assert.strictEqual(lacksHistory(progress, history.fromMs), left)
+      assert.strictEqual(lacksHistory(progress, history), left)
       assert.strictEqual(nextJob(progress, 0, history) !== null, left)
-      assert.strictEqual(historyShare(progress, history.fromMs, 100_000) < 1, left)
+      assert.strictEqual(historyShare(progress, history, 100_000) < 1, left)
     }
-    assert.isFalse(lacksHistory(progressOf(), null))
+    assert.isFalse(lacksHistory(progressOf(), none))
   })
 })
 

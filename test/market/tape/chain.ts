@@ -1,7 +1,7 @@
 /** A scripted chain and processes that read it, for tests of repairs. */
 import { Clock, ConfigProvider, Context, Effect, Exit, Layer, Queue, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { SOL, USDC } from "../../../src/domain/Address.ts"
+import { type Address, type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import type { GapReason } from "../../../src/chain/blocks/BlockFeed.ts"
 import type { TradeBatch } from "../../../src/market/model/TradeBatch.ts"
 import { type ReadAgain, TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
@@ -183,20 +183,27 @@ export const process = Effect.fnUntraced(function* (
 export const slots = (from: number, to: number): ReadonlyArray<number> =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
+/** The mints and wallets of the scripted chain, and a second after its last block. */
+const scripted = {
+  mints: [SOL, ...Array.from({ length: MINTS }, (_, n) => mintOf(n))],
+  owners: Array.from({ length: WALLETS }, (_, n) => walletOf(n)),
+  before: MONDAY + 1_000_000
+}
+
 /** Everything that a process answers, from its tape and its store. */
-export const answersOf = Effect.fnUntraced(function* (tape: Market["Service"], store: MarketStores) {
+export const answersOf = Effect.fnUntraced(function* (
+  tape: Market["Service"],
+  store: MarketStores,
+  { before, mints, owners }: { mints: ReadonlyArray<Mint>; owners: ReadonlyArray<Address>; before: number } = scripted
+) {
   const { state } = tape
-  const mints = [SOL, ...Array.from({ length: MINTS }, (_, n) => mintOf(n))]
   const window = { from: null, to: null, limit: 10_000 }
   const stored = yield* Effect.forEach(mints, (mint) =>
     Effect.forEach(["1s", "1m", "1h"] as const, (resolution) =>
-      store.candles.bars({ mint, resolution, from: null, before: MONDAY + 1_000_000, limit: 10_000 })
+      store.candles.bars({ mint, resolution, from: null, before, limit: 10_000 })
     )
   )
-  const wallets = yield* Effect.forEach(
-    Array.from({ length: WALLETS }, (_, n) => walletOf(n)),
-    (wallet) => store.trades.ofWallet(wallet, 100_000)
-  )
+  const wallets = yield* Effect.forEach(owners, (wallet) => store.trades.ofWallet(wallet, 100_000))
   return {
     now: state.now,
     windows: mints.map((mint) => windowNames.map((name) => state.window(mint, name))),

@@ -33,6 +33,8 @@ const thread = Layer.effect(
       wsUrl: "",
       geyserUrl: null,
       pastSlots: 0,
+      live: { slot: 1, unixMs: 0 },
+      past: null,
       mints,
       wallets,
       follows: [followOf("cf_demo", { accountId })],
