@@ -87,11 +87,20 @@ export interface Section {
 
 const sectionsOf = (page: string, text: string): ReadonlyArray<Section> => {
   const [, title = page] = /^# (.+)$/mu.exec(text) ?? []
-  return text.split(/^(?=#{1,3} )/mu).flatMap((part) => {
+  // A comment in code is no heading.
+  const prose = text.replaceAll(/^```[\s\S]*?^```$/gmu, (code) => code.replaceAll(/^#/gmu, " #"))
+  return prose.split(/^(?=#{1,3} )/mu).flatMap((part) => {
     const [, heading] = /^#{1,3} (.+)$/mu.exec(part) ?? []
     return heading === undefined
       ? []
-      : [{ page, id: idOf(heading), title: heading === title ? title : `${title}: ${heading}`, text: part }]
+      : [
+          {
+            page,
+            id: idOf(heading),
+            title: heading === title ? title : `${title}: ${heading}`,
+            text: part.slice(part.indexOf("\n") + 1)
+          }
+        ]
   })
 }
 

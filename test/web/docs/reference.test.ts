@@ -196,6 +196,12 @@ describe("the prose of the reference", () => {
     )
   })
 
+  it("has sections of headings alone, not of comments in code", () => {
+    const titles = sections().map(({ title }) => title)
+    assert.include(titles, "Test a bot against the sandbox: What your bot has to survive")
+    assert.isEmpty(titles.filter((title) => title.includes("Tokens that were rugged")))
+  })
+
   it("has every guide, with links to pages of the app or no link", () => {
     const names = readdirSync("docs/guides").filter((name) => name !== "README.md")
     for (const name of names) {
