@@ -2,12 +2,12 @@
  * Reads a simulated chain live, and imports the same blocks into three other databases: from the node, from files and from a
  * portal. Compares every answer of services on the four databases.
  *
- *   npm run import:check -- [--json] [--history 3] [--slots 150] [--speed 8]
+ *   npm run import:check -- [--json] [--history 0] [--slots 400] [--speed 4] [--swaps 10] [--kills 3]
  *
  * `--history` is the simulated past in hours. The import from files is killed with `kill -9` several times and started again.
  * Exits with 1 unless no figure differs and every stretch of blocks is whole.
  */
-import { Duration, Effect, Logger, Redacted, Schedule } from "effect"
+import { Clock, Duration, Effect, Logger, Redacted, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -24,9 +24,10 @@ import { type Json, servePortal } from "./importCheck/portalServer.ts"
 const { values } = parseArgs({
   options: {
     json: { type: "boolean" },
-    history: { type: "string", default: "3" },
-    slots: { type: "string", default: "150" },
-    speed: { type: "string", default: "8" },
+    history: { type: "string", default: "0" },
+    slots: { type: "string", default: "400" },
+    speed: { type: "string", default: "4" },
+    swaps: { type: "string", default: "10" },
     kills: { type: "string", default: "3" }
   }
 })
@@ -34,6 +35,7 @@ const history = numberOption("--history", values.history, { least: 0 })
 const slots = numberOption("--slots", values.slots, { whole: true })
 const speed = numberOption("--speed", values.speed)
 const kills = numberOption("--kills", values.kills, { whole: true, least: 0 })
+const swaps = numberOption("--swaps", values.swaps)
 const SAMPLE_WALLETS = 20
 const PATIENCE = "20 minutes"
 
@@ -126,12 +128,16 @@ const hasState = (asked: ServiceAccess, source: string, holds: (state: unknown) 
   Effect.promise(async () => holds(await sourceState(asked, source)))
 
 const run = Effect.fnUntraced(function* (folder: string) {
-  const chain = yield* startChain({ seed: "import", speed, swapsPerSecond: 0.2, history })
+  const chain = yield* startChain({ seed: "import", speed, swapsPerSecond: swaps, history })
   const folderOf = (name: string) => {
     const path = join(folder, name)
     mkdirSync(path)
     return path
   }
+  yield* until(
+    "the chain is live",
+    Effect.zipWith(chain.newestMs, Clock.currentTimeMillis, (madeMs, nowMs) => madeMs > nowMs - 10_000)
+  )
   const live = yield* serve(folderOf("live"), chain.rpcUrl)
   const begun = yield* chain.newest
   yield* until(

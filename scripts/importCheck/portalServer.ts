@@ -129,7 +129,7 @@ export const portalLine = (slot: number, block: Json): string => {
 }
 
 /** Serves the blocks. Every seventh request is refused with 429, and every eleventh answer breaks off within a line. */
-export const servePortal = async (blocks: Blocks) => {
+export const servePortal = async (blocks: Blocks, most = MOST) => {
   const slots = Array.from(blocks.keys()).toSorted((a, b) => a - b)
   const counts = { requests: 0, refused: 0, cut: 0 }
   const server = createServer((request, response) => {
@@ -147,7 +147,7 @@ export const servePortal = async (blocks: Blocks) => {
         return
       }
       const { fromBlock, toBlock = Number.MAX_SAFE_INTEGER } = JSON.parse(Buffer.concat(chunks).toString())
-      const found = slots.filter((slot) => slot >= fromBlock && slot <= toBlock).slice(0, MOST)
+      const found = slots.filter((slot) => slot >= fromBlock && slot <= toBlock).slice(0, most)
       if (found.length === 0) {
         response.writeHead(204).end()
         return

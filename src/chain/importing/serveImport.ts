@@ -2,7 +2,6 @@
 import { Effect, ManagedRuntime, Semaphore, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { parentPort, workerData } from "node:worker_threads"
-import { lowerThreadPriority } from "../blocks/threadPriority.ts"
 import { ChainUnavailable } from "../ChainUnavailable.ts"
 import { decodeBlock } from "../decoding/decodeBlock.ts"
 import { isFields } from "../decoding/jsonFields.ts"
@@ -47,7 +46,6 @@ export const serveImport = (): void => {
   if (port === null) {
     return
   }
-  lowerThreadPriority()
   const request: ImportRequest = workerData
   const send = (reply: ImportReply, transfer: Array<ArrayBuffer> = []) =>
     Effect.sync(() => port.postMessage(reply, transfer))
