@@ -87,8 +87,9 @@ const named: Readonly<Record<string, Schema.Top>> = {
   ...Object.fromEntries(Object.entries(subscribeMessages).map(([channel, schema]) => [`subscribe ${channel}`, schema]))
 }
 
-/** The type of the events of each stream. */
+/** The type of the events of each stream, or of the parts of a file. */
 const streams: Readonly<Record<string, string>> = {
+  "exports.day": "Uint8Array",
   "spot.stream": "Frame",
   "marketStreams.trades": "TradesEvent",
   "marketStreams.candles": "CandlesEvent"

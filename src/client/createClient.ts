@@ -45,7 +45,9 @@ type FrameOf<Events> = Events extends typeof StreamFrame
 type Answer<E extends HttpApiEndpoint.ConstraintRequest> =
   E["~Success"] extends HttpApiSchema.StreamSse<infer Events, infer _Error, infer _Value>
     ? AsyncIterable<FrameOf<Events>>
-    : Promise<HttpApiClient.SuccessType<E["~Success"]>>
+    : E["~Success"] extends HttpApiSchema.StreamUint8Array
+      ? AsyncIterable<Uint8Array>
+      : Promise<HttpApiClient.SuccessType<E["~Success"]>>
 
 type Method<E extends HttpApiEndpoint.ConstraintRequest> =
   {} extends Call<E>
@@ -136,10 +138,21 @@ const streamFrames = (id: StreamId, send: Send, call: object | undefined): Strea
     Stream.unwrap
   )
 
-const methodOf = (id: string, send: Send) =>
-  isStreamId(id)
-    ? (call?: object, { signal }: CallOptions = {}) => iterableOf(streamFrames(id, send, call), signal)
+/** Calls whose answer is a file: an async iterable of its bytes. */
+const FILES: ReadonlySet<string> = new Set(["exports.day"])
+
+/** The bytes of a file. */
+const fileBytes = (send: Send, call: object | undefined): Stream.Stream<Uint8Array, unknown> =>
+  Stream.unwrap(Effect.map(sendCall(send, call), (answer) => answer as Stream.Stream<Uint8Array, unknown>))
+
+const methodOf = (id: string, send: Send) => {
+  if (isStreamId(id)) {
+    return (call?: object, { signal }: CallOptions = {}) => iterableOf(streamFrames(id, send, call), signal)
+  }
+  return FILES.has(id)
+    ? (call?: object, { signal }: CallOptions = {}) => iterableOf(fileBytes(send, call), signal)
     : (call?: object, { signal }: CallOptions = {}) => run(sendCall(send, call), signal)
+}
 
 const httpClient = (fetch: ClientOptions["fetch"]): HttpClient.HttpClient => {
   const http = Effect.runSync(Effect.provide(HttpClient.HttpClient, FetchHttpClient.layer))

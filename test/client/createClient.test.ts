@@ -33,6 +33,24 @@ const errorOf = (error: unknown): FathomError => {
 }
 
 layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) => {
+  it.effect("gives a file as its bytes", () =>
+    Effect.gen(function* () {
+      const client = yield* clientWith({
+        fetch: () => Promise.resolve(new Response("a,b\n", { headers: { "content-type": "text/csv" } }))
+      })
+      const parts: Array<string> = []
+      yield* Effect.promise(async () => {
+        for await (const part of client.exports.day({
+          params: { dataset: "trades", file: "2026-11-27.csv" },
+          query: {}
+        })) {
+          parts.push(new TextDecoder().decode(part))
+        }
+      })
+      assert.strictEqual(parts.join(""), "a,b\n")
+    })
+  )
+
   it.effect("returns plain data with amounts as bigint", () =>
     Effect.gen(function* () {
       const client = yield* clientWith()
