@@ -4,6 +4,7 @@ import { call } from "./recompute/chain.ts"
 import { checkBars, checkLiquidity, comparisons, mostTraded } from "./recompute/check.ts"
 import { makeFindings } from "./recompute/differences.ts"
 import { followChain } from "./recompute/follow.ts"
+import { compareLiquidityEvents, mostProvided } from "./recompute/liquidity.ts"
 import { checkHolders } from "./recompute/holders.ts"
 import { compareAtOneSlot } from "./recompute/oneSlot.ts"
 import { httpService } from "./recompute/service.ts"
@@ -14,7 +15,7 @@ const help = `Usage: npm run recompute -- --rpc URL --api URL --key KEY [--minut
 Reads the blocks of the last N minutes (30) over JSON-RPC, makes the trades from the transfers into and out of the vaults of
 each swap, and compares with the service: candles of the N most traded mints (20) and of their busiest pools, in dollars and
 in SOL, from a second to an hour; windows and rankings of tokens; totals of the market and of each venue; top traders;
-reserves and value of pools from their vaults; holders from all token accounts of a mint and the balances in the blocks
+reserves and value of pools from their vaults; liquidity events of the N mints with most of them; holders from all token accounts of a mint and the balances in the blocks
 since, where the node lists accounts. An answer is compared with the blocks up to its slot, and asked for again when a block
 came meanwhile; other callers of the same rankings can make it 2 seconds older. Only windows within the blocks read
 are compared. With --whole every block of the node is read, which must be those that the service began with; longer windows
@@ -56,6 +57,11 @@ const main = async (rpc: string, api: string, key: string): Promise<number> => {
   const mints = mostTraded(chain.after().record, mintCount)
   const closed = Math.floor((chain.blocks.at(-1)?.second ?? 0) / MINUTE - 1) * MINUTE
   await checkBars(service, { ...chain.after(undefined, values.whole), closedTo: closed }, findings, mints)
+  const provided = chain.after(undefined, values.whole)
+  const newestRead = chain.blocks.at(-1)?.slot ?? 0
+  for (const mint of mostProvided(provided, mintCount)) {
+    await compareLiquidityEvents(service, provided, newestRead, findings, mint)
+  }
   for (const compare of comparisons(mints)) {
     await compareAtOneSlot(service, chain, findings, compare, values.whole)
   }

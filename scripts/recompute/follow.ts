@@ -24,7 +24,8 @@ const upTo = (record: TradeRecord, slot: number): TradeRecord => {
     pools: record.pools.filter(isIn),
     wallets: record.wallets.filter(isIn),
     launches: record.launches.filter(isIn),
-    supply: record.supply.filter(isIn)
+    supply: record.supply.filter(isIn),
+    liquidity: record.liquidity.filter(isIn)
   }
 }
 

@@ -1,5 +1,6 @@
 /** Every trade of some blocks, valued at the SOL price of its block. */
 import type { RawBlock, RawTransaction } from "./chain.ts"
+import { liquidityOf, type RawLiquidity } from "./liquidity.ts"
 import { launchesOf, type RawLaunch } from "./launches.ts"
 import { legsOf, type RawLeg, readTransaction, SOL } from "./legs.ts"
 import { netsOf, type RawNet, unexplainedOf } from "./nets.ts"
@@ -58,6 +59,7 @@ export interface TradeRecord {
   readonly wallets: Array<Valued>
   readonly launches: Array<RawLaunch & { readonly second: number; readonly slot: number }>
   readonly supply: Array<SupplyChange>
+  readonly liquidity: Array<RawLiquidity & { readonly second: number; readonly slot: number }>
   readonly decimals: Map<string, number>
   /** Mints whose swaps have no value that the chain gives, or that programs without a known swap moved. */
   readonly unknown: Set<string>
@@ -70,6 +72,7 @@ export const emptyRecord = (): TradeRecord => ({
   wallets: [],
   launches: [],
   supply: [],
+  liquidity: [],
   decimals: new Map(),
   unknown: new Set(),
   unexplained: new Set()
@@ -236,6 +239,7 @@ export const makeReader = (record: TradeRecord) => {
       }
       record.wallets.push(...netsOf(transaction, legs).flatMap((net) => walletTrades(net, at, prices)))
       record.launches.push(...launchesOf(transaction).map((launch) => ({ ...launch, ...at })))
+      record.liquidity.push(...liquidityOf(transaction).map((change) => ({ ...change, ...at })))
       unexplainedOf(transaction, legs).forEach((mint) => record.unexplained.add(mint))
       for (const { instruction } of transaction.invocations) {
         const change = supplyChangeOf(instruction, transaction.keys)

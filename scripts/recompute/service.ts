@@ -99,6 +99,15 @@ export interface WireHolders {
   }> | null
 }
 
+/** Liquidity that was added to a pool or taken from it. */
+export interface WireLiquidityEvent {
+  readonly signature: string
+  readonly slot: number
+  readonly pool: string
+  readonly kind: "added" | "removed"
+  readonly amounts: ReadonlyArray<{ readonly mint: string; readonly amount: bigint | string }>
+}
+
 /** Selects bars of a token. Bounds are Unix seconds. */
 export interface BarsQuery {
   readonly resolution: string
@@ -138,6 +147,8 @@ export interface Service {
   lighthouse(): Promise<ReadonlyArray<WireMarket>>
   topTraders(mint: string, window: RankedWindow): Promise<ReadonlyArray<WireTrader>>
   liquidity(mint: string): Promise<ReadonlyArray<WirePool>>
+  /** Every liquidity event of a token since a second. */
+  liquidityEvents(mint: string, from: number): Promise<ReadonlyArray<WireLiquidityEvent>>
   /** The hundred largest holders, and the figures of all. */
   holders(mint: string): Promise<WireHolders>
   /** Dollars of a whole token, by mint. */
@@ -229,6 +240,10 @@ export const httpService = (api: string, key: string): Service => {
       (await pages(`tokens/solana/${mint}/top-traders?window=${window}&limit=100`)) as ReadonlyArray<WireTrader>,
     liquidity: async (mint) =>
       ((await dataOf(`tokens/solana/${mint}/liquidity?limit=50`)) as { pools: ReadonlyArray<WirePool> }).pools,
+    liquidityEvents: async (mint, from) =>
+      (await pages(
+        `tokens/solana/${mint}/liquidity-events?from=${from}&limit=200`
+      )) as ReadonlyArray<WireLiquidityEvent>,
     holders: async (mint) => (await dataOf(`tokens/solana/${mint}/holders?limit=100`)) as WireHolders,
     prices: async (mints) => {
       const rows = (await dataOf("prices", { mints })) as ReadonlyArray<{ mint: string; priceUsd: WireScalar }>

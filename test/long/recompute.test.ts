@@ -121,6 +121,7 @@ const readsAt = (ms: number) =>
       topTraders: (mint, window) =>
         run(Effect.map(traders.rank({ mint: mintOf(mint), window, limit: 10_000, pin: null }), ({ rows }) => rows)),
       liquidity: (mint) => run(Effect.map(tokens.liquidityOf(mintOf(mint), 50), ({ data }) => data.pools)),
+      liquidityEvents: async () => [],
       holders: (mint) => run(Effect.map(tokens.holdersOf(mintOf(mint), 100), ({ data }) => data)),
       prices: (mints) =>
         run(

@@ -1,4 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { RawTransaction } from "../../../scripts/recompute/chain.ts"
+import { readTransaction } from "../../../scripts/recompute/legs.ts"
+import { liquidityOf } from "../../../scripts/recompute/liquidity.ts"
 import { SOL } from "../../../src/domain/Address.ts"
 import { liquidityChangesOf } from "../../../src/chain/decoding/liquidityChanges.ts"
 import { TOKEN_2022_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
@@ -7,6 +10,7 @@ import {
   accountsAt,
   bytesOf,
   type Call,
+  encoded,
   type Holding,
   named,
   POOL,
@@ -67,6 +71,20 @@ const deposits: ReadonlyArray<Made> = [
   { dex: "pumpswap", tag: "f223c68952e1f2b6", pool: 0, vaults: [9, 10] }
 ]
 
+/** The changes as a recount of the raw transaction finds them, which shares no code with the decoder. */
+const recounted = (calls: ReadonlyArray<Call>, given: object = {}): ReadonlyArray<unknown> =>
+  liquidityOf(
+    readTransaction(encoded({ signers: [TRADER], calls, holdings: holdings(), ...given }) as unknown as RawTransaction)
+  ).map(({ amounts, kind, pool }) => [kind, pool, ...amounts])
+
+/** The same form of what the decoder finds. */
+const decoded = (calls: ReadonlyArray<Call>, given: object = {}): ReadonlyArray<unknown> =>
+  changesOf(calls, given).map(({ kind, pool, sides }) => [
+    kind,
+    pool,
+    ...sides.filter(({ amount }) => amount > 0n).map(({ amount, mint }) => [mint, amount])
+  ])
+
 describe("changes of liquidity", () => {
   for (const made of deposits) {
     it(`are read from a deposit into ${made.dex} by ${made.tag}`, () => {
@@ -88,6 +106,20 @@ describe("changes of liquidity", () => {
       ])
     })
   }
+
+  it("equal a recount of the raw transaction, on every venue and in both directions", () => {
+    for (const made of deposits) {
+      assert.deepStrictEqual(decoded([callOf(made)]), recounted([callOf(made)]))
+      assert.lengthOf(recounted([callOf(made)]), 1)
+    }
+    const moved = [transfer(A, OWN_A, POOL, 7n), transfer(OWN_B, B, TRADER, 9n)]
+    const rebalanced = callOf({ dex: "meteora-dlmm", tag: "5c04b0c177b95309", pool: 1, vaults: [5, 6], calls: moved })
+    const taken = callOf({ ...cpmm, tag: "b712469c946da122", calls: withdrawal })
+    for (const calls of [[rebalanced], [taken]]) {
+      assert.deepStrictEqual(decoded(calls), recounted(calls))
+    }
+    assert.deepStrictEqual(recounted([callOf({ ...cpmm, tag: "8fbe5adac41e33de" })]), [])
+  })
 
   it("are numbered within a transaction, removals with what the vaults paid", () => {
     const taken = callOf({ ...cpmm, tag: "b712469c946da122", calls: withdrawal })
