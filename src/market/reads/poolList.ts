@@ -236,11 +236,24 @@ const sortValue = (row: Omit<ListedPool, "rank">, sort: PoolSort): Rational | nu
       : { numerator: BigInt(row.createdAtMs), denominator: 1n }
     : numberOf(sort === "volume" ? row.volume24hUsd : row.liquidityUsd)
 
-/** The rows by their exact values, equal ones by address. */
-const inOrder = (rows: ReadonlyArray<Omit<ListedPool, "rank">>, sort: PoolSort): ReadonlyArray<ListedPool> =>
+/** A row with the exact value that decides its place, or null, and what was seen of it as a plain number. */
+interface Ranked {
+  readonly row: Omit<ListedPool, "rank">
+  readonly value: Rational | null
+  readonly seen: number
+}
+
+const byValue = (a: Ranked, b: Ranked): number => {
+  if (a.value === null || b.value === null) {
+    return a.value === b.value ? b.seen - a.seen : a.value === null ? 1 : -1
+  }
+  return compare(b.value, a.value)
+}
+
+/** The rows by their exact values, then rows whose value is not known whole by what was seen. Equal ones by address. */
+const inOrder = (rows: ReadonlyArray<Ranked>): ReadonlyArray<ListedPool> =>
   rows
-    .map((row) => ({ row, value: sortValue(row, sort) ?? { numerator: 0n, denominator: 1n } }))
-    .toSorted((a, b) => compare(b.value, a.value) || (a.row.pool < b.row.pool ? -1 : 1))
+    .toSorted((a, b) => byValue(a, b) || (a.row.pool < b.row.pool ? -1 : 1))
     .slice(0, MOST_ROWS)
     .map(({ row }, place) => ({ rank: place + 1, ...row }))
 
@@ -276,7 +289,7 @@ export const poolList = Effect.fnUntraced(function* (
   }
   const ordered = candidates.toSorted((a, b) => b.value - a.value || (a.known.pool < b.known.pool ? -1 : 1))
   const context = contextNow()
-  const rows: Array<Omit<ListedPool, "rank">> = []
+  const rows: Array<Ranked> = []
   const shown: Array<readonly [Mint, string | null]> = []
   let examined = 0
   for (const candidate of ordered.slice(0, MOST_EXAMINED)) {
@@ -290,12 +303,13 @@ export const poolList = Effect.fnUntraced(function* (
     if (minLiquidityUsd !== null && depth === null) {
       unknownFilter++
     } else if (minLiquidityUsd === null || (depth !== null && compare(depth, minLiquidityUsd) >= 0)) {
-      rows.push(rowOf(sources, candidate, liquidityUsd, context))
+      const row = rowOf(sources, candidate, liquidityUsd, context)
+      rows.push({ row, value: sortValue(row, sort), seen: candidate.value })
     }
   }
   const lacking = lackingIn(opened, rows.length > MOST_ROWS || (ordered.length > examined && rows.length <= MOST_ROWS))
   return {
-    rows: inOrder(rows, sort),
+    rows: inOrder(rows),
     excluded: { unknownRank, unknownFilter },
     coverage: coverage.complete && lacking !== null ? incomplete(lacking) : coverage,
     slot: context.slot,

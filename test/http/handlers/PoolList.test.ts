@@ -101,8 +101,9 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/pools", (it) => 
         })
       )
       const answer = yield* pools()
-      assert.deepStrictEqual(numbers(answer), [2, 3, 1, 5])
-      const [first, second, third, last] = rows(answer)
+      // The volume of the last one is not known over the whole day.
+      assert.deepStrictEqual(numbers(answer), [2, 3, 5, 1])
+      const [first, second, last, third] = rows(answer)
       assert.deepInclude(first, { dex: "pumpswap", provenance: "graduated", launchpad: "pump-fun", trades24h: 1 })
       assert.strictEqual(first?.createdAtMs, (MONDAY + now) * 1000)
       assert.strictEqual(first?.liquidityUsd.value, "6")
@@ -111,6 +112,7 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/pools", (it) => 
       // Created after the record began, so its volume since is whole.
       assert.deepStrictEqual([second?.volume24hUsd.value, second?.volume24hUsd.status], ["20", "known"])
       assert.deepInclude(third, { provenance: null, createdAtMs: null })
+      assert.isNull(third?.volume24hUsd.value)
       assert.deepStrictEqual([last?.quoteMint, last?.volume24hUsd.value], [USDC, "0"])
       const { meta } = decode(answer.text)
       assert.deepInclude(meta, {
@@ -151,7 +153,7 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/pools", (it) => 
       const first = yield* pools({ limit: "3" }, "c")
       const cursor = String(first.json("nextCursor"))
       const second = yield* pools({ limit: "3", cursor }, "c")
-      assert.deepStrictEqual([numbers(first), numbers(second)], [[2, 3, 1], [5]])
+      assert.deepStrictEqual([numbers(first), numbers(second)], [[2, 3, 5], [1]])
       assert.isNull(second.json("nextCursor"))
       assert.strictEqual(code(yield* pools({ limit: "2", cursor }, "c")), "400 invalid_cursor")
       assert.include(books.warmed, C)
