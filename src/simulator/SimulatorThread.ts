@@ -54,7 +54,7 @@ export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorP
   )
 }
 
-/** `SIMULATOR_PAST`: the file with the past of the default chain; empty for none. */
+/** `SIMULATOR_PAST`: the file with the past of the default chain. Without a file there the past is read from the chain. */
 export const pastPath = Config.option(Config.String("SIMULATOR_PAST"))
 
 /** A past in a file is the past of a chain whose blocks are read from a node without faults. */
