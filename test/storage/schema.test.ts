@@ -31,6 +31,21 @@ describe.runIf(TestDatabase.isAvailable)("migrate", () => {
     })
   )
 
+  it.live("runs for a role with any name that the documents give it", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.createEmpty
+      const sql = SqlClient.SqlClient
+      const makeRole = Effect.flatMap(sql, (query) => query`create role fathom superuser login`)
+      // Another test of the same server may have made it.
+      yield* makeRole.pipe(Effect.ignore, Effect.provide(TestDatabase.connect(address)))
+      const own = yield* Layer.build(TestDatabase.connect({ ...address, username: "fathom" }))
+      yield* Effect.provide(migrate, own)
+      // PostgreSQL looks for a table in a schema with the name of the role first.
+      const tables = Effect.flatMap(sql, (query) => query`select 1 from chains limit 1`)
+      assert.deepStrictEqual(yield* Effect.provide(tables, own), [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("changes nothing when it has run before", () =>
     Effect.gen(function* () {
       const before = { state: yield* state, applied: yield* appliedMigrations }

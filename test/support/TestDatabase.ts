@@ -15,6 +15,8 @@ export interface TestAddress {
   readonly host: string
   readonly port?: number
   readonly database: string
+  /** The superuser of the server by default. */
+  readonly username?: string
 }
 
 const decodeAnswer = Schema.decodeEffect(
@@ -67,8 +69,8 @@ export const connect = (address: TestAddress) =>
           connectTimeout: Duration.seconds(5),
           statementTimeout: Duration.seconds(30)
         }),
-        ...address,
-        username: "postgres"
+        username: "postgres",
+        ...address
       })
     ),
     Layer.orDie

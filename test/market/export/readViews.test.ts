@@ -102,7 +102,7 @@ describe.runIf(TestDatabase.isAvailable)("the views", () => {
           ["bars", barColumns, "mint, time"]
         ] as const) {
           const wanted = yield* exported(dataset, OWN)
-          const own = `fathom.${dataset}`
+          const own = `fathom_read.${dataset}`
           const rows = (yield* viewRows(own, OWN, order)).filter(({ width = "1m" }) => width === "1m")
           assert.isAbove(rows.length, 3, dataset)
           assert.deepStrictEqual(plain(rows, columns), plain(wanted, columns), dataset)
@@ -120,9 +120,9 @@ describe.runIf(TestDatabase.isAvailable)("the views", () => {
         const as = (query: string) =>
           sql.withTransaction(Effect.andThen(sql.unsafe(`set local role ${role}`), sql.unsafe(query)))
         for (const view of ["trades", "wallets", "bars", "launches", "gaps", "chains"]) {
-          yield* as(`select count(*) from fathom.${view}`)
+          yield* as(`select count(*) from fathom_read.${view}`)
         }
-        for (const query of ["select * from api_keys", "select * from trade_rows", "delete from fathom.chains"]) {
+        for (const query of ["select * from api_keys", "select * from trade_rows", "delete from fathom_read.chains"]) {
           const refused = yield* Effect.flip(as(query))
           assert.strictEqual(refused.reason._tag, "AuthorizationError", query)
         }
