@@ -6,8 +6,8 @@ import { Clock, type Config, Context, Duration, Effect, Layer, RcMap, Schema, ty
 import { fixedReads } from "../chain/accounts/fixedReads.ts"
 import { makeOutbox } from "../chain/accounts/outbox.ts"
 import { ChainFeed } from "../chain/ChainFeed.ts"
-import type { RecordingUnreadable } from "../chain/recording/readRecording.ts"
-import { type RecordedState, recordedStateAt, SlotNotRecorded } from "../chain/recording/recordedState.ts"
+import { recordedRange, type RecordingUnreadable } from "../chain/recording/readRecording.ts"
+import { type RecordedState, recordedStateAt } from "../chain/recording/recordedState.ts"
 import { recordDir } from "../chain/recording/recordSettings.ts"
 import { ReplayClock } from "../chain/recording/ReplayClock.ts"
 import { type Address, type Mint, SOL, USDC } from "../domain/Address.ts"
@@ -23,6 +23,16 @@ import { PriceBook } from "../tokens/PriceBook.ts"
 import { settings as priceSettings } from "../tokens/priceSettings.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { TokenReader } from "../tokens/TokenReader.ts"
+
+/**
+ * The recording does not have the state of a slot. `first` and `last` are the slots at its ends; null without a recording.
+ * A slot between them lies in a gap.
+ */
+export class SlotNotRecorded extends Schema.TaggedError<SlotNotRecorded>()("SlotNotRecorded", {
+  slot: Schema.Int,
+  first: Schema.NullOr(Schema.Int),
+  last: Schema.NullOr(Schema.Int)
+}) {}
 
 /** The past market cannot be opened now: too many are being read, or reading took too long. */
 export class PastMarketBusy extends Schema.TaggedError<PastMarketBusy>()("PastMarketBusy", { retryInMs: Schema.Int }) {}
@@ -63,6 +73,7 @@ const LOAD_LIMIT = Duration.seconds(5)
 const MOST_PARTNERS = 100
 const LOOK = Duration.millis(2)
 const BACKLOG = 4096
+const RANGE_KEPT = Duration.seconds(1)
 const RETRY_IN_MS = 5000
 
 /** The recorded accounts as a chain that never changes. */
@@ -151,6 +162,13 @@ const make = Effect.fnUntraced(function* (books: BooksLayer) {
   const reading = yield* Semaphore.make(1)
   let waiting = 0
 
+  /** The ends of the recording, which are read again after a second. */
+  const range = yield* Effect.cachedWithTTL(recordedRange(folder), RANGE_KEPT)
+  const notRecorded = Effect.fnUntraced(function* (slot: number) {
+    const { from: first = null, to: last = null } = (yield* range) ?? {}
+    return yield* new SlotNotRecorded({ slot, first, last })
+  })
+
   const busy = Effect.fail(new PastMarketBusy({ retryInMs: RETRY_IN_MS }))
   const stateAt = (slot: number) =>
     recordedStateAt(folder, slot).pipe(
@@ -165,7 +183,11 @@ const make = Effect.fnUntraced(function* (books: BooksLayer) {
       () => stateAt(slot),
       () => Effect.sync(() => (waiting -= 1))
     )
-    const market = yield* openMarket(books, yield* isFull ? busy : counted)
+    const state = yield* isFull ? busy : counted
+    if (state === null) {
+      return yield* notRecorded(slot)
+    }
+    const market = yield* openMarket(books, state)
     yield* load(market, Array.from(always))
     return market
   })
@@ -175,14 +197,18 @@ const make = Effect.fnUntraced(function* (books: BooksLayer) {
   const used = new Set<number>()
 
   const at = Effect.fnUntraced(function* (slot: number, mints: ReadonlyArray<Mint>) {
+    const { from = 1, to = 0 } = (yield* range) ?? {}
+    if (slot < from || slot > to) {
+      return yield* notRecorded(slot)
+    }
+    // What failed now may be recorded a second later.
+    const market = yield* Effect.tapError(RcMap.get(markets, slot), () => RcMap.invalidate(markets, slot))
     used.delete(slot)
     used.add(slot)
     for (const oldest of Array.from(used).slice(0, -MOST_OPEN)) {
       used.delete(oldest)
       yield* RcMap.invalidate(markets, oldest)
     }
-    // What failed now may be recorded a second later.
-    const market = yield* Effect.tapError(RcMap.get(markets, slot), () => RcMap.invalidate(markets, slot))
     yield* loadWithPartners(market, mints)
     const { clock, context } = market
     return { engine: Context.get(context, QuoteEngine), tokens: Context.get(context, TokenReader), clock }

@@ -2,7 +2,7 @@
 import { promises as files } from "node:fs"
 import { Effect, Schema } from "effect"
 import type { Address } from "../../domain/Address.ts"
-import { type Entry, FORMAT, type Header, type Moment, readEntries, wholeLength } from "./recordEntry.ts"
+import { type Entry, FORMAT, type Header, type Moment, newestMoment, readEntries, wholeLength } from "./recordEntry.ts"
 import { listFiles, type RecordFile } from "./recordFiles.ts"
 
 /** A folder holds no recording that can be read. */
@@ -36,12 +36,18 @@ const attempt = <A>(folder: string, read: () => Promise<A>) =>
       })
   })
 
-/** True when the folder holds files of a recording. */
-export const isRecorded = (folder: string): Effect.Effect<boolean, RecordingUnreadable> =>
-  Effect.map(
-    attempt(folder, () => listFiles(folder)),
-    (listed) => listed.length > 0
-  )
+/** The first and the newest slot of a recording; null without one. Slots between them may be missing. */
+export const recordedRange = Effect.fnUntraced(function* (
+  folder: string
+): Effect.fn.Return<Stretch | null, RecordingUnreadable> {
+  const listed = yield* attempt(folder, () => listFiles(folder))
+  const last = listed.at(-1)
+  if (listed[0] === undefined || last === undefined) {
+    return null
+  }
+  const bytes = yield* attempt(folder, () => files.readFile(last.path))
+  return { from: listed[0].slot, to: newestMoment(bytes)?.slot ?? last.slot }
+})
 
 /** The files of a folder, oldest first. Fails without one. */
 export const recordFilesOf = Effect.fnUntraced(function* (folder: string) {

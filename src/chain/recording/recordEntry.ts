@@ -213,6 +213,17 @@ function* wholeContents(file: Buffer): Generator<readonly [content: Buffer, end:
   }
 }
 
+/** The newest moment of a file with a live feed; null without one. Decodes no more than the entries after it. */
+export const newestMoment = (file: Buffer): Moment | null => {
+  for (const [content] of Array.from(wholeContents(file)).toReversed()) {
+    const entry = decodeContent(content)
+    if (entry?._tag === "Accounts" && entry.end !== null && entry.end.state === "live") {
+      return entry.end
+    }
+  }
+  return null
+}
+
 /** How many bytes at the beginning of a file are whole entries. */
 export const wholeLength = (file: Buffer): number => {
   let length = 0

@@ -1,20 +1,10 @@
 /** The followed accounts of a recording at the end of one slot. */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock, OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Played, PlayedAccounts, type PlayedFile, playedFiles, slotOf } from "./playback.ts"
-import { isRecorded, type RecordingUnreadable } from "./readRecording.ts"
+import type { RecordingUnreadable } from "./readRecording.ts"
 import type { Moment } from "./recordEntry.ts"
-
-/**
- * The recording does not have the state of a slot. `first` and `last` are the slots at its ends; null without a recording.
- * A slot between them lies in a gap.
- */
-export class SlotNotRecorded extends Schema.TaggedError<SlotNotRecorded>()("SlotNotRecorded", {
-  slot: Schema.Int,
-  first: Schema.NullOr(Schema.Int),
-  last: Schema.NullOr(Schema.Int)
-}) {}
 
 /** Every followed account as the recording service knew it at the end of `slot`. */
 export interface RecordedState {
@@ -88,7 +78,7 @@ class StateAt {
   }
 }
 
-/** Reads on until the slot is over. Returns the newest slot that was reached when it is not. */
+/** Reads on until the slot is over. Null when it is not covered. */
 const readUpTo = Effect.fnUntraced(function* (files: ReadonlyArray<PlayedFile>, slot: number) {
   const state = new StateAt(slot)
   let turnEndsMs = performance.now() + TURN_MS
@@ -96,7 +86,7 @@ const readUpTo = Effect.fnUntraced(function* (files: ReadonlyArray<PlayedFile>, 
     for (const played of (yield* file.read) ?? []) {
       const found = state.take(played)
       if (found !== null || (state.newest ?? 0) > slot) {
-        return { found, newest: state.newest }
+        return found
       }
       if (performance.now() > turnEndsMs) {
         yield* Effect.yieldNow
@@ -104,30 +94,26 @@ const readUpTo = Effect.fnUntraced(function* (files: ReadonlyArray<PlayedFile>, 
       }
     }
   }
-  return { found: state.last(), newest: state.newest }
+  return state.last()
 })
 
 /**
  * The state at the end of `slot`, as the recording service knew it: a write that its feed dropped, because a newer one of the
- * same account had come first, is missing. Fails when no stretch of the recording covers the slot. Reads two files at most.
+ * same account had come first, is missing. Null when no stretch of the recording covers the slot. Reads few files.
  */
 export const recordedStateAt = Effect.fnUntraced(function* (
   folder: string,
   slot: number
-): Effect.fn.Return<RecordedState, RecordingUnreadable | SlotNotRecorded> {
-  if (!(yield* isRecorded(folder))) {
-    return yield* new SlotNotRecorded({ slot, first: null, last: null })
-  }
+): Effect.fn.Return<RecordedState | null, RecordingUnreadable> {
   const files = yield* playedFiles(folder)
   const later = files.findIndex((file) => file.slot > slot)
   const end = later === -1 ? files.length : later
   // The file before tells whether the stretch goes on in this one.
   for (const begin of [end - 1, end - 2].filter((at) => at >= 0)) {
-    const { found } = yield* readUpTo(files.slice(begin, end + 1), slot)
+    const found = yield* readUpTo(files.slice(begin, end + 1), slot)
     if (found !== null) {
       return found
     }
   }
-  const { newest } = yield* readUpTo(files.slice(-1), Number.MAX_SAFE_INTEGER)
-  return yield* new SlotNotRecorded({ slot, first: files[0]?.slot ?? null, last: newest })
+  return null
 })

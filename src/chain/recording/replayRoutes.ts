@@ -1,6 +1,6 @@
 /** `GET` and `POST /replay` for operators: how far a replay is, and going on, pausing, stepping and seeking. */
 import { Effect, Layer, Schema } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { CurrentReplay, type OpenReplay } from "./Replay.ts"
 
 const slots = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
@@ -32,6 +32,20 @@ const refusal = (field: string, message: string) =>
     { error: { code: "invalid_request", message, details: [{ in: "body", field, issue: "out_of_range" }] } },
     { status: 400 }
   )
+
+/** True for a request that a page in a browser may have sent: it names its origin, or sends text without asking. */
+const isOfPage = (headers: Headers.Headers): boolean =>
+  headers["origin"] !== undefined || headers["content-type"]?.split(";")[0]?.trim() !== "application/json"
+
+const fromPage = HttpServerResponse.jsonUnsafe(
+  {
+    error: {
+      code: "origin_not_allowed",
+      message: "Send application/json, and no Origin: a page in a browser may not change a replay."
+    }
+  },
+  { status: 403 }
+)
 
 /** Carries an order out. Returns what is wrong with it, or null. */
 const obey = ({ pace, to }: OpenReplay, order: typeof Order.Type) => {
@@ -71,13 +85,15 @@ const routesOf = (replay: OpenReplay) =>
     HttpRouter.add(
       "POST",
       "/replay",
-      HttpServerRequest.schemaBodyJson(Order).pipe(
-        Effect.map((order) => {
-          const wrong = obey(replay, order)
-          return wrong === null ? answer(replay) : refusal("slot", wrong)
-        }),
-        Effect.catch(() => Effect.succeed(refusal("action", USAGE)))
-      )
+      Effect.gen(function* () {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        if (isOfPage(headers)) {
+          return fromPage
+        }
+        const order = yield* HttpServerRequest.schemaBodyJson(Order)
+        const wrong = obey(replay, order)
+        return wrong === null ? answer(replay) : refusal("slot", wrong)
+      }).pipe(Effect.catch(() => Effect.succeed(refusal("action", USAGE))))
     )
   )
 

@@ -95,6 +95,19 @@ layer(world, { excludeTestServices: true })("a replay that is told how far to go
     })
   )
 
+  it.effect("takes no orders from a page in a browser", () =>
+    HttpServer.addressFormattedWith((url) =>
+      Effect.promise(async () => {
+        const body = JSON.stringify({ action: "step" })
+        const json = { "content-type": "application/json" }
+        for (const headers of [{ "content-type": "text/plain" }, { ...json, origin: "https://page.example" }]) {
+          const answer = await fetch(`${url}/replay`, { method: "POST", headers, body })
+          assert.strictEqual(answer.status, 403)
+        }
+      })
+    )
+  )
+
   it.effect("refuses to go back, and names what it understands", () =>
     Effect.gen(function* () {
       const back = yield* send({ action: "seek", slot: 15 })
