@@ -193,14 +193,22 @@ export class MarketReader extends Context.Service<
           return { ...page, ...stateNow(page, views.coverage("24h", nowMs), lackingNow(tape, nowMs)), data }
         })
 
+        /** Pools of a list are sought from here on: the day, and further back where the selectors ask for it. */
+        const poolCoverage = ({ createdSinceMs }: PoolSelectors, nowMs: number) => {
+          const day = views.coverage("24h", nowMs)
+          return day.complete && createdSinceMs !== null
+            ? tape.coverageFrom(Math.floor(createdSinceMs / 1000), nowMs)
+            : day
+        }
+
         const listPools = Effect.fnUntraced(function* (selectors: PoolSelectors, request: PageRequest) {
           const nowMs = yield* now
           const make = Effect.suspend(() =>
-            poolList(sources, selectors, () => views.contextAt(nowMs), views.coverage("24h", nowMs))
+            poolList(sources, selectors, () => views.contextAt(nowMs), poolCoverage(selectors, nowMs))
           )
           const page = yield* poolPages(selectors, request, nowMs, make)
           const data = page.data.map((row) => poolRow(row, nowMs))
-          return { ...page, ...stateNow(page, views.coverage("24h", nowMs), lackingNow(tape, nowMs)), data }
+          return { ...page, ...stateNow(page, poolCoverage(selectors, nowMs), lackingNow(tape, nowMs)), data }
         })
 
         const { chartWith, ...charts } = makeCharts(tape, tokens, yield* EvmCandles)
