@@ -42,6 +42,8 @@ export interface Problem extends Envelope {
   readonly _tag: string
   /** Seconds of `Retry-After`, in place of the code's default. */
   retryAfter?: number
+  /** `Content-Range` of a 416: the size of the file. */
+  contentRange?: string
 }
 
 const requestId = Schema.String.annotate({
@@ -52,6 +54,7 @@ const requestId = Schema.String.annotate({
 export interface ProblemMembers<Tag extends string> {
   readonly _tag: Tag
   retryAfter?: number
+  contentRange?: string
 }
 
 /** The base class of one code's problem. Its schema fields are on the wire; `_tag` is not. */

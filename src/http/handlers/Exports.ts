@@ -71,10 +71,12 @@ export const spanOf = (header: string | undefined, bytes: number): Span | null =
 
 /** The bytes of a span, read as they are sent. The handle is closed at the end. */
 const contentOf = (handle: files.FileHandle, [from, to]: Span) =>
-  Stream.fromAsyncIterable<Uint8Array, unknown>(
-    handle.createReadStream({ start: from, end: to - 1, autoClose: true }) satisfies ReadStream,
-    (cause) => cause
-  )
+  from === to
+    ? Stream.empty
+    : Stream.fromAsyncIterable<Uint8Array, unknown>(
+        handle.createReadStream({ start: from, end: to - 1, autoClose: true }) satisfies ReadStream,
+        (cause) => cause
+      )
 
 const isTagIn = (header: string | undefined, tag: string): boolean =>
   header?.split(",").some((each) => ["*", tag, `W/${tag}`].includes(each.trim())) === true
@@ -117,7 +119,8 @@ export const layer = HttpApiBuilder.group(
       const isSame = (rawHeader(request, "if-range")?.trim() ?? tag) === tag
       const part = isSame ? spanOf(rawHeader(request, "range"), file.bytes) : null
       if (part !== null && part[0] >= part[1]) {
-        return yield* new RangeNotSatisfiable({ error: { message: `The file has ${file.bytes} bytes.` } })
+        const refused = new RangeNotSatisfiable({ error: { message: `The file has ${file.bytes} bytes.` } })
+        return yield* Object.assign(refused, { contentRange: `bytes */${file.bytes}` })
       }
       const span = part ?? [0, file.bytes]
       const size = span[1] - span[0]

@@ -84,7 +84,7 @@ const retryAfterOf = (problem: Problem, context: RequestContext, nowMs: number):
     : (problem.retryAfter ?? defaultRetryAfter(problem.error.code))
 }
 
-/** Adds the headers of a problem: `Retry-After`, `WWW-Authenticate`, `Allow`. */
+/** Adds the headers of a problem: `Retry-After`, `WWW-Authenticate`, `Allow`, `Content-Range`. */
 export const writeProblem = (headers: HeaderRecord, problem: Problem, context: RequestContext, nowMs: number): void => {
   const seconds = retryAfterOf(problem, context, nowMs)
   if (seconds !== undefined) {
@@ -95,5 +95,8 @@ export const writeProblem = (headers: HeaderRecord, problem: Problem, context: R
   }
   if (context.allow !== undefined) {
     headers["allow"] = context.allow
+  }
+  if (problem.contentRange !== undefined) {
+    headers["content-range"] = problem.contentRange
   }
 }

@@ -1,6 +1,7 @@
 /** Files of whole days in a folder, with a bound in bytes. Each is made once, by one thread at a time. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Deferred, Effect, Exit, Layer, Option, Semaphore } from "effect"
+import { randomUUID } from "node:crypto"
 import { promises as files } from "node:fs"
 import { join } from "node:path"
 import { countSetting } from "../../domain/countSetting.ts"
@@ -18,6 +19,8 @@ const PATIENCE = "10 seconds"
 const MOST_WAITING = 8
 /** A file that could not be made is not tried again for so long. */
 const REST_MS = 30_000
+/** An unfinished file that was not written to for so long belongs to no process any more. */
+const STALE_MS = 3_600_000
 /** Room that stays free on the disk for everything else. */
 const SPARE_BYTES = 256 * MIB
 
@@ -70,40 +73,63 @@ const checkWhole = ({ day, dataset }: DayRequest, { endMs, gaps, wholeMs }: Stor
     : Effect.void
 }
 
-/** The files that an earlier process left. Anything else in the folder is the remains of one. */
-const readFolder = async (folder: string): Promise<Map<string, Kept>> => {
-  await files.mkdir(folder, { recursive: true, mode: 0o700 })
+/** An unfinished file of any process, which may share the folder and may still write. */
+const PART = /^unfinished(?:-\d+-[\da-f-]{36})?(?:\.part)?$/u
+
+/** Handles each file of the folder on its own. Folders in it, such as `lost+found`, are left alone. */
+const eachFile = Effect.fnUntraced(function* (folder: string, handle: (name: string, path: string) => Promise<void>) {
+  const entries = yield* Effect.tryPromise(() => files.readdir(folder, { withFileTypes: true }))
+  for (const { name } of entries.filter((entry) => entry.isFile())) {
+    yield* Effect.tryPromise(() => handle(name, join(folder, name))).pipe(
+      Effect.catch(({ cause }) => Effect.logWarning(`${name} in the folder of exports cannot be read`, cause))
+    )
+  }
+})
+
+/** Removes what is left of processes that ended while they wrote. */
+const removeStale = (folder: string) =>
+  Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+    eachFile(folder, async (name, path) => {
+      if (PART.test(name) && (await files.stat(path)).mtimeMs < nowMs - STALE_MS) {
+        await files.rm(path, { force: true })
+      }
+    })
+  )
+
+/** The files that are in the folder already. */
+const readFolder = Effect.fnUntraced(function* (folder: string) {
   const kept = new Map<string, Kept>()
-  for (const name of await files.readdir(folder)) {
-    const path = join(folder, name)
+  const read = async (name: string, path: string) => {
     const { subject, gaps, tag } = NAME.exec(name)?.groups ?? {}
     if (subject === undefined || tag === undefined) {
-      await files.rm(path, { force: true })
-      continue
+      return
     }
-    const { mtimeMs, size } = await files.stat(path)
-    kept.set(name.slice(0, name.indexOf("~", subject.length + 1)), {
-      path,
-      bytes: size,
-      tag,
-      gaps: Number(gaps),
-      subject,
-      name,
-      usedAtMs: mtimeMs
-    })
+    const { mtimeMs: usedAtMs, size: bytes } = await files.stat(path)
+    const key = name.slice(0, name.indexOf("~", subject.length + 1))
+    kept.set(key, { path, bytes, tag, gaps: Number(gaps), subject, name, usedAtMs })
   }
+  yield* Effect.gen(function* () {
+    yield* Effect.tryPromise(() => files.mkdir(folder, { recursive: true, mode: 0o700 }))
+    yield* removeStale(folder)
+    yield* eachFile(folder, read)
+  }).pipe(Effect.catch(({ cause }) => Effect.logWarning("The files of days cannot be read", cause)))
   return kept
-}
+})
+
+/** True while the file is as it was made. Another process may have removed it. */
+const isThere = ({ bytes, path }: Kept) =>
+  Effect.promise(() =>
+    files.stat(path).then(
+      ({ size }) => size === bytes,
+      () => false
+    )
+  )
 
 const make = Effect.fnUntraced(function* (folder: string, mostBytes: number) {
   const sql = yield* PgClient.PgClient
   const scope = yield* Effect.scope
   const turns = yield* Semaphore.make(1)
-  const kept = yield* Effect.tryPromise(() => readFolder(folder)).pipe(
-    Effect.catch((error) =>
-      Effect.as(Effect.logWarning("The files of days cannot be read", error.cause), new Map<string, Kept>())
-    )
-  )
+  const kept = yield* readFolder(folder)
   const jobs = new Map<string, Deferred.Deferred<DayFile, NoDayFile>>()
   const failures = new Map<string, number>()
   const total = () => kept.values().reduce((sum, { bytes }) => sum + bytes, 0)
@@ -129,14 +155,14 @@ const make = Effect.fnUntraced(function* (folder: string, mostBytes: number) {
 
   const write = Effect.fnUntraced(function* (key: string, request: DayRequest, { genesis }: StoredRange) {
     yield* Effect.promise(() => files.mkdir(folder, { recursive: true, mode: 0o700 }))
+    yield* Effect.ignore(removeStale(folder))
     const { bavail, bsize } = yield* Effect.promise(() => files.statfs(folder))
     const room = Math.min(mostBytes, bavail * bsize - SPARE_BYTES)
     if (room <= 0) {
       return yield* refuse("failed", "The disk of the service is full.")
     }
     const fromMs = Date.parse(request.day)
-    const file = join(folder, "unfinished")
-    yield* Effect.promise(() => Promise.all([file, `${file}.part`].map((path) => files.rm(path, { force: true }))))
+    const file = join(folder, `unfinished-${process.pid}-${randomUUID()}`)
     const made = yield* exportInThread(
       {
         database: databaseOf(sql.config),
@@ -217,7 +243,12 @@ const make = Effect.fnUntraced(function* (folder: string, mostBytes: number) {
       const known = kept.get(key)
       if (known !== undefined) {
         known.usedAtMs = nowMs
-        return known
+        if (yield* isThere(known)) {
+          return known
+        }
+        if (kept.get(key) === known) {
+          kept.delete(key)
+        }
       }
       if ((failures.get(key) ?? 0) > nowMs) {
         return yield* refuse("failed", "The file could not be made a moment ago.")

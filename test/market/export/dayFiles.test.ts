@@ -2,8 +2,8 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Layer } from "effect"
 import { parquetReadObjects } from "hyparquet"
-import { createHash } from "node:crypto"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { createHash, randomUUID } from "node:crypto"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { DEFAULT_PLAN, Plan } from "../../../src/api/schemas/Plan.ts"
@@ -39,7 +39,7 @@ const filesIn = (folder: string, mib = "64") =>
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ DATA_DIR: folder, EXPORTS_MIB: mib })))
   )
 
-/** Sunday's last second, three days, and two gaps: on Tuesday one that no node has, on Thursday one that is read again. */
+/** Sunday's last second, three days, a gap on Thursday that is read again, and a Friday without rows. */
 const stored = Effect.gen(function* () {
   const store = yield* BlockStore
   yield* store.open({ genesis: "days", isSandbox: false })
@@ -51,7 +51,8 @@ const stored = Effect.gen(function* () {
     yield* store.append(blocks)
   }
   yield* store.append([storedBlock(3 * DAY + 5, [{}]), storedBlock(3 * DAY + 900, [{}], { afterGap: true })])
-  yield* store.append([storedBlock(4 * DAY + 5, [{}])])
+  yield* store.append([storedBlock(4 * DAY + 5, [])])
+  yield* store.append([storedBlock(5 * DAY + 5, [{}])])
   yield* store.closeBars
 })
 
@@ -153,6 +154,7 @@ describe.runIf(TestDatabase.isAvailable)("a file of a day", () => {
         assert.deepStrictEqual([other.status, other.body.length], [200, whole.body.length])
         const beyond = yield* ask(path, { range: `bytes=${whole.body.length}-` })
         assert.deepStrictEqual(codeOf(beyond), [416, "range_not_satisfiable"])
+        assert.strictEqual(beyond.headers.get("content-range"), `bytes */${whole.body.length}`)
         const known = yield* ask(path, { "if-none-match": etag })
         assert.deepStrictEqual([known.status, known.body.length, known.headers.get("etag")], [304, 0, etag])
         const head = yield* ask(path, {}, "a", "HEAD")
@@ -163,11 +165,33 @@ describe.runIf(TestDatabase.isAvailable)("a file of a day", () => {
       })
     )
 
+    it.effect("is empty for a day without rows", () =>
+      Effect.gen(function* () {
+        const { body, headers, status } = yield* download(`trades/${dayAt(4)}.ndjson`)
+        assert.deepStrictEqual([status, body.length, headers.get("content-length")], [200, 0, "0"])
+        const beyond = yield* ask(`trades/${dayAt(4)}.ndjson`, { range: "bytes=0-" })
+        assert.deepStrictEqual([beyond.status, beyond.headers.get("content-range")], [416, "bytes */0"])
+      })
+    )
+
+    it.effect("is made again when it has vanished", () =>
+      Effect.gen(function* () {
+        const path = `wallets/${MONDAYS}.csv`
+        const first = yield* download(path)
+        const exports = join(folder, "exports")
+        const name = readdirSync(exports).find((each) => each.startsWith(`wallets-${MONDAYS}.csv`)) ?? ""
+        rmSync(join(exports, name))
+        const again = yield* download(path)
+        assert.deepStrictEqual([again.status, again.body], [200, first.body])
+        assert.include(readdirSync(exports), name)
+      })
+    )
+
     it.effect("is refused by name while the day is not whole, and where there is none", () =>
       Effect.gen(function* () {
         for (const [path, code] of [
           [`trades/${THURSDAYS}.csv`, [409, "day_not_whole"]],
-          [`trades/${dayAt(4)}.csv`, [409, "day_not_whole"]],
+          [`trades/${dayAt(5)}.csv`, [409, "day_not_whole"]],
           [`trades/${dayAt(-1)}.csv`, [409, "day_not_whole"]],
           [`trades/${dayAt(-2)}.csv`, [404, "not_found"]],
           ["trades/2026-02-30.csv", [400, "invalid_request"]],
@@ -205,10 +229,29 @@ describe.runIf(TestDatabase.isAvailable)("the folder of the files", () => {
         Effect.gen(function* () {
           const path = newFolder()
           const first = yield* Effect.scoped(Effect.flatMap(build(path), made))
-          writeFileSync(join(path, "exports", "unfinished.part"), "half")
+          const exports = join(path, "exports")
+          const left = join(exports, `unfinished-7-${randomUUID()}.part`)
+          writeFileSync(left, "half")
+          utimesSync(left, new Date(0), new Date(0))
           const { find } = yield* build(path)
-          assert.lengthOf(readdirSync(join(path, "exports")), 1)
+          assert.deepStrictEqual(readdirSync(exports), [basename(first.path)])
           assert.deepInclude(yield* find(request()), { path: first.path, tag: first.tag, bytes: first.bytes })
+        })
+      )
+
+      it.effect("leaves what another process is writing, and folders, alone", () =>
+        Effect.gen(function* () {
+          const path = newFolder()
+          const first = yield* Effect.scoped(Effect.flatMap(build(path), made))
+          const exports = join(path, "exports")
+          const others = ["lost+found", `unfinished-7-${randomUUID()}.part`]
+          mkdirSync(join(exports, "lost+found"))
+          writeFileSync(join(exports, others[1] ?? ""), "half")
+          const reads = yield* build(path)
+          assert.strictEqual((yield* reads.find(request())).path, first.path)
+          rmSync(first.path)
+          assert.strictEqual((yield* made(reads)).path, first.path)
+          assert.sameMembers(readdirSync(exports), [...others, basename(first.path)])
         })
       )
 
