@@ -97,14 +97,14 @@ export const keyPlansContract = <E>(name: string, store: Layer.Layer<KeyStore, E
               3,
               "command",
               "remove",
-              "rest 10, quote 300, windowSeconds 60, streams 5, sockets 7, trackedWallets 500, alerts 100"
+              "rest 10, quote 300, windowSeconds 60, streams 5, sockets 7, trackedWallets 500, alerts 100, exports 0"
             ],
             [2, "session", "change", "rest 9 to 10, sockets 5 to 7"],
             [
               0,
               "command",
               "create",
-              "rest 9, quote 300, windowSeconds 60, streams 5, sockets 5, trackedWallets 500, alerts 100"
+              "rest 9, quote 300, windowSeconds 60, streams 5, sockets 5, trackedWallets 500, alerts 100, exports 0"
             ]
           ]
         )

@@ -147,6 +147,7 @@ describe("checkedSettings", () => {
         "DATA_DIR",
         "DATABASE_DIRECT_URL",
         "RECORD_DIR",
+        "IMPORT_PATH",
         "CLICKHOUSE_SPOOL",
         "SIMULATOR_SEED",
         "SIMULATOR_PAST",

@@ -76,7 +76,7 @@ it("builds pages and bundle from packages that an installation without developme
   )
 })
 
-it("has a part of the bundle for every thread", async () => {
+it("has a part of the bundle for every program and thread", async () => {
   const { entries } = (await import(pathToFileURL("scripts/bundle.mjs").href)) as {
     readonly entries: Readonly<Record<string, string>>
   }
@@ -86,7 +86,8 @@ it("has a part of the bundle for every thread", async () => {
       ({ groups }) => resolve(path, "..", groups?.["thread"] ?? "")
     )
   )
-  assert.sameMembers(Object.values(entries), [resolve("src/main.ts"), ...new Set(threads)])
+  const programs = [resolve("src/main.ts"), resolve("src/simulator/writePast.ts")]
+  assert.sameMembers(Object.values(entries), [...programs, ...new Set(threads)])
 })
 
 it("starts from one bundle after npm ci, which it compiles", { timeout: 4 * PATIENCE_MS }, () => {

@@ -66,6 +66,10 @@ export const holderFields = {
   )
 }
 
+const HeldUnits = Atomic.pipe(
+  Schema.annotateEncoded({ identifier: "HeldUnits", description: "Units in all token accounts." })
+)
+
 /** Holders and concentration in one hour. */
 export class HolderHour extends Schema.Opaque<HolderHour>()(
   Schema.Struct({
@@ -73,7 +77,7 @@ export class HolderHour extends Schema.Opaque<HolderHour>()(
     atMs: field(Schema.Int, "When the figures were taken: the time of their newest block, in the hour."),
     slot: field(Schema.Int, "Slot of their newest block."),
     holders: field(Schema.Int, "Number of owners with a balance above zero."),
-    heldAmount: field(Atomic, "Units in all token accounts."),
+    heldAmount: HeldUnits,
     top10Pct: field(
       Schema.NullOr(Decimal),
       "Share held by the ten largest owners, as in the holders; null when nothing was held."
