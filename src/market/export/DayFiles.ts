@@ -33,7 +33,11 @@ export type NoFileReason = "off" | "unknown" | "unfinished" | "making" | "busy" 
 export class NoDayFile extends Schema.TaggedError<NoDayFile>()("NoDayFile", {
   reason: Schema.Literals(["off", "unknown", "unfinished", "making", "busy", "failed"]),
   detail: Schema.String
-}) {}
+}) {
+  override get message(): string {
+    return this.detail
+  }
+}
 
 export interface DayFileReads {
   /** The file of a day. Makes it where it is missing, and waits a little for it. */

@@ -6,6 +6,8 @@ import { promises as files } from "node:fs"
 import { join } from "node:path"
 import { countSetting } from "../../domain/countSetting.ts"
 import { clickHouseUrl } from "../../storage/clickhouse/ClickHouse.ts"
+import { Readings } from "../../operations/Readings.ts"
+import { watchUpstream } from "../../operations/SourceMonitor.ts"
 import * as Database from "../../storage/Database.ts"
 import { type DayFile, DayFiles, type DayRequest, NoDayFile, type NoFileReason } from "./DayFiles.ts"
 import { databaseOf, exportInThread } from "./exportThread.ts"
@@ -21,6 +23,9 @@ const MOST_WAITING = 8
 const REST_MS = 30_000
 /** An unfinished file that was not written to for so long belongs to no process any more. */
 const STALE_MS = 3_600_000
+/** A revision of a day that was too large is not tried again for so long. */
+const TOO_LARGE_MS = 3_600_000
+const TOO_LARGE = "The file is larger than EXPORTS_MIB of this service."
 /** Room that stays free on the disk for everything else. */
 const SPARE_BYTES = 256 * MIB
 
@@ -131,33 +136,42 @@ const make = Effect.fnUntraced(function* (folder: string, mostBytes: number) {
   const turns = yield* Semaphore.make(1)
   const kept = yield* readFolder(folder)
   const jobs = new Map<string, Deferred.Deferred<DayFile, NoDayFile>>()
-  const failures = new Map<string, number>()
+  const failures = new Map<string, { readonly detail: string; readonly untilMs: number }>()
+  const watched = (yield* watchUpstream("exports"))(({ detail }: NoDayFile) => detail === TOO_LARGE)
   const total = () => kept.values().reduce((sum, { bytes }) => sum + bytes, 0)
 
+  const readings = yield* Readings
+  yield* readings.report(
+    { name: "fathom_exports_waiting", help: "Files of days that are being made or wait for it.", kind: "gauge" },
+    () => jobs.size
+  )
+  yield* readings.report({ name: "fathom_exports_bytes", help: "Bytes of the files of days.", kind: "gauge" }, total)
+
+  let removed: Promise<unknown> = Promise.resolve()
   const drop = (key: string, { path }: Kept) => {
     kept.delete(key)
-    return Effect.promise(() => files.rm(path, { force: true }))
+    const removal = files.rm(path, { force: true }).catch(() => undefined)
+    removed = Promise.all([removed, removal])
   }
 
-  /** Removes earlier revisions of a file, and then the files that were not used for longest, until there is room. */
-  const makeRoom = Effect.fnUntraced(function* (own: string) {
-    const mine = kept.get(own)
-    const older = [...kept].filter(([key, { subject }]) => key !== own && subject === mine?.subject)
-    yield* Effect.forEach(older, ([key, file]) => drop(key, file), { discard: true })
-    const others = [...kept].filter(([key]) => key !== own).toSorted(([, a], [, b]) => a.usedAtMs - b.usedAtMs)
-    for (const [key, file] of others) {
-      if (total() <= mostBytes) {
+  /** Removes the files that were not used for longest until the others leave `bytes` of `most` free. */
+  const makeRoom = (bytes: number, most: number) => {
+    const oldest = [...kept].toSorted(([, a], [, b]) => a.usedAtMs - b.usedAtMs)
+    for (const [key, file] of oldest) {
+      if (total() + bytes <= most) {
         break
       }
-      yield* drop(key, file)
+      drop(key, file)
     }
-  })
+  }
 
   const write = Effect.fnUntraced(function* (key: string, request: DayRequest, { genesis }: StoredRange) {
     yield* Effect.promise(() => files.mkdir(folder, { recursive: true, mode: 0o700 }))
     yield* Effect.ignore(removeStale(folder))
     const { bavail, bsize } = yield* Effect.promise(() => files.statfs(folder))
-    const room = Math.min(mostBytes, bavail * bsize - SPARE_BYTES)
+    const subject = subjectOf(request)
+    kept.forEach((file, old) => file.subject === subject && drop(old, file))
+    const room = Math.min(mostBytes, total() + bavail * bsize - SPARE_BYTES)
     if (room <= 0) {
       return yield* refuse("failed", "The disk of the service is full.")
     }
@@ -168,20 +182,25 @@ const make = Effect.fnUntraced(function* (folder: string, mostBytes: number) {
         database: databaseOf(sql.config),
         request: { ...request, file, genesis, fromMs, toMs: fromMs + DAY_MS }
       },
-      room
+      { mostBytes: room, grown: (bytes) => makeRoom(bytes, room) }
     ).pipe(
-      Effect.catch(({ detail }) =>
+      Effect.catch(({ detail, isTooLarge }) =>
         Effect.andThen(
           Effect.logError("A file of a day could not be made", detail),
-          refuse("failed", "The file could not be made.")
+          isTooLarge && room === mostBytes
+            ? refuse("failed", TOO_LARGE)
+            : refuse("failed", "The file could not be made.")
         )
       )
     )
     const name = `${key}~${made.gaps}~${made.tag}`
     const path = join(folder, name)
     const { size } = yield* Effect.promise(async () => {
+      const whole = await files.stat(file)
+      makeRoom(whole.size, room)
+      await removed
       await files.rename(file, path)
-      return await files.stat(path)
+      return whole
     })
     const usedAtMs = yield* Clock.currentTimeMillis
     const found: Kept = {
@@ -189,12 +208,11 @@ const make = Effect.fnUntraced(function* (folder: string, mostBytes: number) {
       bytes: size,
       tag: made.tag,
       gaps: made.gaps,
-      subject: subjectOf(request),
+      subject,
       name,
       usedAtMs
     }
     kept.set(key, found)
-    yield* makeRoom(key)
     return found
   })
 
@@ -202,7 +220,7 @@ const make = Effect.fnUntraced(function* (folder: string, mostBytes: number) {
   const start = Effect.fnUntraced(function* (key: string, request: DayRequest, range: StoredRange) {
     const job = yield* Deferred.make<DayFile, NoDayFile>()
     jobs.set(key, job)
-    yield* turns.withPermit(write(key, request, range)).pipe(
+    yield* turns.withPermit(watched(write(key, request, range))).pipe(
       Effect.catchDefect((defect) =>
         Effect.andThen(
           Effect.logError("A file of a day could not be made", defect),
@@ -212,7 +230,10 @@ const make = Effect.fnUntraced(function* (folder: string, mostBytes: number) {
       Effect.onExit((exit) =>
         Effect.gen(function* () {
           if (Exit.isFailure(exit)) {
-            failures.set(key, (yield* Clock.currentTimeMillis) + REST_MS)
+            const failed = Option.getOrUndefined(Exit.findErrorOption(exit))
+            const detail = failed?.detail === TOO_LARGE ? TOO_LARGE : "The file could not be made a moment ago."
+            const restMs = detail === TOO_LARGE ? TOO_LARGE_MS : REST_MS
+            failures.set(key, { detail, untilMs: (yield* Clock.currentTimeMillis) + restMs })
           }
           jobs.delete(key)
           yield* Deferred.done(job, exit)
@@ -250,10 +271,11 @@ const make = Effect.fnUntraced(function* (folder: string, mostBytes: number) {
           kept.delete(key)
         }
       }
-      if ((failures.get(key) ?? 0) > nowMs) {
-        return yield* refuse("failed", "The file could not be made a moment ago.")
+      failures.forEach(({ untilMs }, failed) => untilMs <= nowMs && failures.delete(failed))
+      const failure = failures.get(key)
+      if (failure !== undefined) {
+        return yield* refuse("failed", failure.detail)
       }
-      failures.forEach((untilMs, failed) => untilMs <= nowMs && failures.delete(failed))
       if (!jobs.has(key) && jobs.size >= MOST_WAITING) {
         return yield* refuse("busy", `${MOST_WAITING} files are being made already.`)
       }

@@ -24,6 +24,8 @@ export interface ExportRequest {
   readonly width: BarWidth
   /** Genesis hash of the chain; null for the chain that was written last. */
   readonly genesis: string | null
+  /** Longest time of one statement, in milliseconds; none where it is left out. */
+  readonly statementMs?: number
 }
 
 /** What was written. Times are in milliseconds since the Unix epoch. */
@@ -138,7 +140,7 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
   const holders = Effect.fnUntraced(function* (chain: number, range: readonly [number, number]) {
     const { finish, write } = yield* open<TapeTrade>(holderColumns)
     // The first row of a mint and a wallet is known once all rows are sorted.
-    yield* sql`set local statement_timeout = 0`
+    yield* sql`set local statement_timeout = ${sql.literal(String(request.statementMs ?? 0))}`
     const query = `
       select ${ROW_COLUMNS} from (
         select distinct on (mint, wallet) * from trade_rows where ${within(chain, range)} and ${roles.wallets}

@@ -1,6 +1,6 @@
 /** Exports in a thread of its own, so that encoding a large file holds up nothing else. */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted, Schema } from "effect"
+import { Duration, Effect, Redacted, Schema } from "effect"
 import { rmSync, statSync } from "node:fs"
 import { Worker } from "node:worker_threads"
 import type { ExportRequest } from "./exportRows.ts"
@@ -25,25 +25,43 @@ export type ExportReply =
   | { readonly _tag: "failed"; readonly detail: string }
 
 /** An export that came to no file. */
-export class ExportStopped extends Schema.TaggedError<ExportStopped>()("ExportStopped", { detail: Schema.String }) {}
+export class ExportStopped extends Schema.TaggedError<ExportStopped>()("ExportStopped", {
+  detail: Schema.String,
+  isTooLarge: Schema.Boolean
+}) {}
 
 /** Limit of the thread's heap. One group of a Parquet file is in it. */
 const resourceLimits = { maxOldGenerationSizeMb: 384 }
 const entry = new URL("./exportWorker.ts", import.meta.url)
 
+/** Longest time of one export. Its statements end with it. */
+const DEADLINE = Duration.minutes(30)
+
 /** How often the size of the unfinished file is looked at. */
 const LOOK_MS = 250
 
+const TOO_LARGE = "the file is larger than its room"
+
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
-const stopped = (detail: string) => Effect.fail(new ExportStopped({ detail }))
+const stopped = (detail: string, isTooLarge = false) => Effect.fail(new ExportStopped({ detail, isTooLarge }))
+
+/** What an unfinished file may take. */
+export interface ExportRoom {
+  readonly mostBytes: number
+  /** Is told the size of the unfinished file while it grows. */
+  readonly grown: (bytes: number) => void
+}
 
 /** Waits for the reply of a thread. Fails once the unfinished file has more than `mostBytes`. */
-const replyOf = (worker: Worker, part: string, mostBytes: number): Effect.Effect<ExportReply, ExportStopped> =>
+const replyOf = (worker: Worker, part: string, { grown, mostBytes }: ExportRoom) =>
   Effect.callback<ExportReply, ExportStopped>((resume) => {
     const look = setInterval(() => {
-      if (sizeOf(part) > mostBytes) {
-        resume(stopped("the file is larger than EXPORTS_MIB"))
+      const bytes = sizeOf(part)
+      if (bytes > mostBytes) {
+        resume(stopped(TOO_LARGE, true))
+      } else {
+        grown(bytes)
       }
     }, LOOK_MS)
     worker.once("exit", (code) => {
@@ -54,15 +72,26 @@ const replyOf = (worker: Worker, part: string, mostBytes: number): Effect.Effect
     worker.on("error", (error: Error) => resume(stopped(error.message)))
   })
 
-/** Writes the file and returns its tag. Fails, and leaves no file, once it has more than `mostBytes`. */
-export const exportInThread = (job: ExportJob, mostBytes: number) => {
+/** Writes the file and returns its tag. Fails, and leaves no file, once it is too large or takes more than 30 minutes. */
+export const exportInThread = (job: ExportJob, room: ExportRoom) => {
   const { file } = job.request
+  const workerData: ExportJob = { ...job, request: { ...job.request, statementMs: Duration.toMillis(DEADLINE) } }
   return Effect.acquireUseRelease(
-    Effect.sync(() => new Worker(entry, { workerData: job, name: "export", resourceLimits })),
-    (worker) => replyOf(worker, `${file}.part`, mostBytes),
+    Effect.sync(() => new Worker(entry, { workerData, name: "export", resourceLimits })),
+    (worker) =>
+      Effect.timeoutOrElse(replyOf(worker, `${file}.part`, room), {
+        duration: DEADLINE,
+        orElse: () => stopped(`it took more than ${Duration.toMinutes(DEADLINE)} minutes`)
+      }),
     (worker) => Effect.promise(() => worker.terminate())
   ).pipe(
-    Effect.flatMap((reply) => (reply._tag === "made" ? Effect.succeed(reply) : stopped(reply.detail))),
+    Effect.flatMap((reply) =>
+      reply._tag === "failed"
+        ? stopped(reply.detail)
+        : sizeOf(file) > room.mostBytes
+          ? stopped(TOO_LARGE, true)
+          : Effect.succeed(reply)
+    ),
     Effect.onError(() => Effect.sync(() => [file, `${file}.part`].forEach((path) => rmSync(path, { force: true }))))
   )
 }

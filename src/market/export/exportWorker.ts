@@ -1,6 +1,6 @@
 /** The module that runs in the thread which exports one day. */
 import { PgClient } from "@effect/sql-pg"
-import { Duration, Effect, Redacted, String } from "effect"
+import { Duration, Effect, Redacted, String as Text } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { parentPort, workerData } from "node:worker_threads"
@@ -28,8 +28,9 @@ const database = PgClient.layer({
   applicationName: "fathom export",
   maxConnections: 2,
   connectTimeout: Duration.seconds(5),
-  transformQueryNames: String.camelToSnake,
-  transformResultNames: String.snakeToCamel
+  startupParameters: { statement_timeout: String(job.request.statementMs ?? 0) },
+  transformQueryNames: Text.camelToSnake,
+  transformResultNames: Text.snakeToCamel
 })
 
 const program = Effect.gen(function* () {
@@ -38,7 +39,7 @@ const program = Effect.gen(function* () {
   return reply
 }).pipe(
   Effect.provide(database),
-  Effect.catchCause((cause) => Effect.succeed<ExportReply>({ _tag: "failed", detail: globalThis.String(cause) }))
+  Effect.catchCause((cause) => Effect.succeed<ExportReply>({ _tag: "failed", detail: String(cause) }))
 )
 
 lowerThreadPriority()

@@ -1,6 +1,8 @@
 /** Files of whole days, made in a thread from a real database and downloaded over a socket. */
+import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { parquetReadObjects } from "hyparquet"
 import { createHash, randomUUID } from "node:crypto"
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
@@ -12,6 +14,8 @@ import { Listening } from "../../../src/http/server/NodeServer.ts"
 import { type DayFileReads, DayFiles, type DayRequest } from "../../../src/market/export/DayFiles.ts"
 import * as DayFilesDisk from "../../../src/market/export/DayFilesDisk.ts"
 import { BlockStore } from "../../../src/market/model/BlockStore.ts"
+import * as SourceMonitor from "../../../src/operations/SourceMonitor.ts"
+import { transaction } from "../../../src/storage/transaction.ts"
 import { keyOf, running, secretOf } from "../../support/http.ts"
 import { storesOn } from "../../support/marketStores.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
@@ -58,6 +62,24 @@ const stored = Effect.gen(function* () {
 
 const exporting = Plan.make({ ...DEFAULT_PLAN, name: "exporting", exports: 2, rest: 100_000 })
 const plans = [keyOf("a", { plan: exporting }), keyOf("b")]
+
+/** A day whose rows take more than a MiB, after the days of `stored`. */
+const storedLarge = Effect.gen(function* () {
+  const store = yield* BlockStore
+  yield* stored
+  yield* store.append([
+    storedBlock(
+      5 * DAY + 60,
+      Array.from({ length: 6000 }, () => ({}))
+    ),
+    storedBlock(6 * DAY + 5, [{}])
+  ])
+})
+
+const minutesPass = TestClock.adjust("1 minute").pipe(
+  Effect.andThen(TestClock.withLive(Effect.sleep("20 millis"))),
+  Effect.forever
+)
 
 const database = TestDatabase.layer
 const base = Layer.provideMerge(storesOn(database), Layer.merge(database, cleaned))
@@ -223,83 +245,125 @@ const build = (path: string, mib?: string) =>
 const made = ({ find }: DayFileReads) => Effect.retry(find(request()), { while: ({ reason }) => reason === "making" })
 
 describe.runIf(TestDatabase.isAvailable)("the folder of the files", () => {
-  layer(Layer.provideMerge(Layer.effectDiscard(stored), base), { timeout: "2 minutes", excludeTestServices: true })(
-    (it) => {
-      it.effect("keeps files over a restart, and removes the remains of a process that was killed", () =>
-        Effect.gen(function* () {
-          const path = newFolder()
-          const first = yield* Effect.scoped(Effect.flatMap(build(path), made))
-          const exports = join(path, "exports")
-          const left = join(exports, `unfinished-7-${randomUUID()}.part`)
-          writeFileSync(left, "half")
-          utimesSync(left, new Date(0), new Date(0))
-          const { find } = yield* build(path)
-          assert.deepStrictEqual(readdirSync(exports), [basename(first.path)])
-          assert.deepInclude(yield* find(request()), { path: first.path, tag: first.tag, bytes: first.bytes })
-        })
-      )
+  layer(Layer.provideMerge(Layer.effectDiscard(storedLarge), base), {
+    timeout: "2 minutes",
+    excludeTestServices: true
+  })((it) => {
+    it.effect("keeps files over a restart, and removes the remains of a process that was killed", () =>
+      Effect.gen(function* () {
+        const path = newFolder()
+        const first = yield* Effect.scoped(Effect.flatMap(build(path), made))
+        const exports = join(path, "exports")
+        const left = join(exports, `unfinished-7-${randomUUID()}.part`)
+        writeFileSync(left, "half")
+        utimesSync(left, new Date(0), new Date(0))
+        const { find } = yield* build(path)
+        assert.deepStrictEqual(readdirSync(exports), [basename(first.path)])
+        assert.deepInclude(yield* find(request()), { path: first.path, tag: first.tag, bytes: first.bytes })
+      })
+    )
 
-      it.effect("leaves what another process is writing, and folders, alone", () =>
-        Effect.gen(function* () {
-          const path = newFolder()
-          const first = yield* Effect.scoped(Effect.flatMap(build(path), made))
-          const exports = join(path, "exports")
-          const others = ["lost+found", `unfinished-7-${randomUUID()}.part`]
-          mkdirSync(join(exports, "lost+found"))
-          writeFileSync(join(exports, others[1] ?? ""), "half")
-          const reads = yield* build(path)
-          assert.strictEqual((yield* reads.find(request())).path, first.path)
-          rmSync(first.path)
-          assert.strictEqual((yield* made(reads)).path, first.path)
-          assert.sameMembers(readdirSync(exports), [...others, basename(first.path)])
-        })
-      )
+    it.effect("leaves what another process is writing, and folders, alone", () =>
+      Effect.gen(function* () {
+        const path = newFolder()
+        const first = yield* Effect.scoped(Effect.flatMap(build(path), made))
+        const exports = join(path, "exports")
+        const others = ["lost+found", `unfinished-7-${randomUUID()}.part`]
+        mkdirSync(join(exports, "lost+found"))
+        writeFileSync(join(exports, others[1] ?? ""), "half")
+        const reads = yield* build(path)
+        assert.strictEqual((yield* reads.find(request())).path, first.path)
+        rmSync(first.path)
+        assert.strictEqual((yield* made(reads)).path, first.path)
+        assert.sameMembers(readdirSync(exports), [...others, basename(first.path)])
+      })
+    )
 
-      it.effect("makes a file of a day once for requests that come together", () =>
-        Effect.gen(function* () {
-          const path = newFolder()
-          const { find } = yield* build(path)
-          const found = yield* Effect.all(
-            Array.from({ length: 20 }, () => find(request())),
-            { concurrency: "unbounded" }
+    it.effect("makes a file of a day once for requests that come together", () =>
+      Effect.gen(function* () {
+        const path = newFolder()
+        const { find } = yield* build(path)
+        const found = yield* Effect.all(
+          Array.from({ length: 20 }, () => find(request())),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(new Set(found.map(({ path }) => path)).size, 1)
+        assert.lengthOf(readdirSync(join(path, "exports")), 1)
+      })
+    )
+
+    it.effect("drops the file that was not used for longest once there is no room", () =>
+      Effect.gen(function* () {
+        const path = newFolder()
+        mkdirSync(join(path, "exports"))
+        const tag = "t".repeat(43)
+        const old = `trades-2020-01-01.csv~days-0~0~${tag}`
+        writeFileSync(join(path, "exports", old), Buffer.alloc(2 ** 20))
+        const { path: kept } = yield* Effect.flatMap(build(path, "1"), made)
+        assert.deepStrictEqual(readdirSync(join(path, "exports")), [basename(kept)])
+      })
+    )
+
+    it.effect("that cannot be written gives a failure with a name, no file and no second attempt at once", () =>
+      Effect.gen(function* () {
+        const path = newFolder()
+        writeFileSync(join(path, "exports"), "no folder")
+        const { find } = yield* build(path)
+        const refused = yield* Effect.flip(find(request()))
+        assert.strictEqual(refused.reason, "failed")
+        const again = yield* Effect.flip(find(request()))
+        assert.include(again.detail, "a moment ago")
+      })
+    )
+
+    it.effect("does not try a file again for an hour that was too large", () =>
+      Effect.gen(function* () {
+        const path = newFolder()
+        const exports = join(path, "exports")
+        const large = request({ day: dayAt(5) })
+        mkdirSync(exports)
+        writeFileSync(join(exports, `trades-${dayAt(5)}.csv~older-0~0~${"t".repeat(43)}`), "older")
+        const { find } = yield* build(path, "1")
+        assert.include((yield* Effect.flip(find(large))).detail, "larger than EXPORTS_MIB")
+        assert.deepStrictEqual(readdirSync(exports), [])
+        rmSync(exports, { recursive: true })
+        writeFileSync(exports, "no folder")
+        yield* TestClock.adjust("59 minutes")
+        assert.include((yield* Effect.flip(find(large))).detail, "larger than EXPORTS_MIB")
+        yield* TestClock.adjust("1 minute")
+        assert.include((yield* Effect.flip(find(large))).detail, "could not be made")
+      }).pipe(Effect.provide(TestClock.layer()))
+    )
+
+    it.effect("goes on with the next file when one took more than 30 minutes", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const monitor = yield* SourceMonitor.SourceMonitor
+        const { find } = yield* build(newFolder())
+        const refused = yield* transaction(
+          sql,
+          Effect.andThen(
+            sql`lock table trade_rows in access exclusive mode`,
+            Effect.raceFirst(
+              Effect.flip(Effect.retry(find(request()), { while: ({ reason }) => reason === "making" })),
+              minutesPass
+            )
           )
-          assert.strictEqual(new Set(found.map(({ path }) => path)).size, 1)
-          assert.lengthOf(readdirSync(join(path, "exports")), 1)
-        })
-      )
+        )
+        assert.strictEqual(refused.reason, "failed")
+        assert.strictEqual(monitor.stateOf("exports", 0)?.status, "unavailable")
+        yield* find(request({ day: TUESDAYS }))
+        assert.strictEqual(monitor.stateOf("exports", 0)?.status, "known")
+      }).pipe(Effect.provide([TestClock.layer(), SourceMonitor.layer]))
+    )
 
-      it.effect("drops the file that was not used for longest once there is no room", () =>
-        Effect.gen(function* () {
-          const path = newFolder()
-          mkdirSync(join(path, "exports"))
-          const tag = "t".repeat(43)
-          const old = `trades-2020-01-01.csv~days-0~0~${tag}`
-          writeFileSync(join(path, "exports", old), Buffer.alloc(2 ** 20))
-          const { path: kept } = yield* Effect.flatMap(build(path, "1"), made)
-          assert.deepStrictEqual(readdirSync(join(path, "exports")), [basename(kept)])
-        })
-      )
-
-      it.effect("that cannot be written gives a failure with a name, no file and no second attempt at once", () =>
-        Effect.gen(function* () {
-          const path = newFolder()
-          writeFileSync(join(path, "exports"), "no folder")
-          const { find } = yield* build(path)
-          const refused = yield* Effect.flip(find(request()))
-          assert.strictEqual(refused.reason, "failed")
-          const again = yield* Effect.flip(find(request()))
-          assert.include(again.detail, "a moment ago")
-        })
-      )
-
-      it.effect("stays empty with EXPORTS_MIB=0", () =>
-        Effect.gen(function* () {
-          const { find } = yield* build(newFolder(), "0")
-          assert.strictEqual((yield* Effect.flip(find(request()))).reason, "off")
-        })
-      )
-    }
-  )
+    it.effect("stays empty with EXPORTS_MIB=0", () =>
+      Effect.gen(function* () {
+        const { find } = yield* build(newFolder(), "0")
+        assert.strictEqual((yield* Effect.flip(find(request()))).reason, "off")
+      })
+    )
+  })
 })
 
 describe("a range of bytes", () => {
