@@ -1,0 +1,68 @@
+/** Blocks come from a thread, whatever the source. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { ChainUnavailable } from "../../../src/chain/ChainUnavailable.ts"
+import { ImportRefused } from "../../../src/chain/importing/importSource.ts"
+import { readImport } from "../../../src/chain/importing/readImport.ts"
+import { Simulator } from "../../../src/simulator/Simulator.ts"
+
+const folderOf = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-import-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+)
+
+const everything = { fromSlot: null, toSlot: null, fromMs: null, toMs: null }
+
+describe("readImport", () => {
+  it.live(
+    "reads a node's blocks of a range and the next one, and the same blocks of a file",
+    () =>
+      Effect.gen(function* () {
+        const { advance, rpcUrl } = yield* Simulator
+        yield* advance(24)
+        const nodes = yield* Stream.runCollect(readImport({ place: { _tag: "rpc", url: rpcUrl }, range: everything }))
+        const [first] = nodes
+        const from = first?.block.head.slot ?? 0
+        const range = { ...everything, fromSlot: from + 3, toSlot: from + 12 }
+        const part = yield* Stream.runCollect(readImport({ place: { _tag: "rpc", url: rpcUrl }, range }))
+        const slots = Array.from(part, ({ block }) => block.head.slot)
+        assert.deepStrictEqual([slots[0], slots.at(-1)], [from + 3, from + 13])
+        const folder = yield* folderOf
+        for (const { block } of nodes) {
+          const body = JSON.stringify({
+            jsonrpc: "2.0",
+            id: 1,
+            method: "getBlock",
+            params: [block.head.slot, { maxSupportedTransactionVersion: 0, rewards: false }]
+          })
+          const response = yield* Effect.promise(() =>
+            fetch(rpcUrl, { method: "POST", headers: { "content-type": "application/json" }, body }).then((res) =>
+              res.text()
+            )
+          )
+          writeFileSync(join(folder, `${block.head.slot}.json`), response)
+        }
+        const files = yield* Stream.runCollect(readImport({ place: { _tag: "file", path: folder }, range: everything }))
+        assert.deepStrictEqual(Array.from(files), Array.from(nodes))
+        assert.isAbove(files.length, 20)
+      }).pipe(Effect.scoped, Effect.provide(Simulator.layer({ seed: "thread", speed: 0, swapsPerSecond: 4 }))),
+    120_000
+  )
+
+  it.live("says whether it helps to try again", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(
+        Stream.runDrain(readImport({ place: { _tag: "file", path: "/nowhere" }, range: everything }))
+      )
+      assert.instanceOf(refused, ImportRefused)
+      const away = { _tag: "portal", url: "http://127.0.0.1:1/datasets/none" } as const
+      const failed = yield* Effect.flip(
+        Stream.runDrain(readImport({ place: away, range: { ...everything, fromSlot: 1 } }))
+      )
+      assert.instanceOf(failed, ChainUnavailable)
+    })
+  )
+})
