@@ -90,6 +90,9 @@ interface Imported {
   readonly days: ReadonlyArray<{ readonly missingSeconds: number }>
 }
 
+/** The chain of an import counts as being written for a while. */
+const AFTER_IMPORT = "16 seconds"
+
 /** Runs `data import` to its end, or kills it after a while. Null when it was killed. */
 const runImport = (folder: string, args: ReadonlyArray<string>, killAfterMs: number | null) =>
   Effect.promise(
@@ -183,9 +186,11 @@ const run = Effect.fnUntraced(function* (folder: string) {
       const middle = Array.from(blocks.keys())[Math.floor(blocks.size / 2)] ?? first
       yield* runImport(own, [...args.slice(0, -4), "--from", String(middle), "--to", String(middle + 200)], null)
       for (let n = 1; n <= kills; n++) {
+        yield* Effect.sleep(AFTER_IMPORT)
         const ended = yield* runImport(own, [...args, "--rate", "400"], 1500 + 700 * n)
         killed += ended === null ? 1 : 0
       }
+      yield* Effect.sleep(AFTER_IMPORT)
     }
     const [took, imported] = yield* Effect.timed(runImport(own, args, null))
     const other = yield* serve(own, chain.rpcUrl)

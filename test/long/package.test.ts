@@ -88,7 +88,14 @@ layer(Layer.merge(project, service).pipe(Layer.provideMerge(NodeServices.layer),
     Effect.gen(function* () {
       const { folder } = yield* Project
       const inside = join(folder, "node_modules/fathom")
-      assert.sameMembers(readdirSync(inside), ["CHANGELOG.md", "LICENSE", "README.md", "dist", "package.json", "scripts"])
+      assert.sameMembers(readdirSync(inside), [
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "dist",
+        "package.json",
+        "scripts"
+      ])
       assert.deepStrictEqual(
         globSync("**/*.ts", { cwd: inside }).filter((file) => !file.endsWith(".d.ts")),
         []
