@@ -32,13 +32,14 @@ export const noPrices: PriceBook["Service"] = {
  * all earlier blocks are there.
  */
 export const storedPart = (
-  { afterGap, launches, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
+  { afterGap, launches, liquidity, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
   nowMs: number
 ): StoredBatch => ({
   slot,
   timeMs,
   launches,
   supply,
+  liquidity,
   afterGap,
   trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
   transfers: transfers.filter((transfer) => isAcceptable(transfer, nowMs))

@@ -7,6 +7,7 @@ import { packTransactions } from "../../../src/chain/decoding/PackedTransactions
 import type { ImportedBlock } from "../../../src/chain/importing/importMessages.ts"
 import { ImportRefused, isAfter, isBefore } from "../../../src/chain/importing/importSource.ts"
 import type { readImport } from "../../../src/chain/importing/readImport.ts"
+import type { LiquidityChange } from "../../../src/api/schemas/LiquidityEvent.ts"
 import { SOL } from "../../../src/domain/Address.ts"
 import type { MarketStores } from "../../../src/market/model/MarketStores.ts"
 import { BAR, REVISION } from "../../../src/market/model/bar.ts"
@@ -15,10 +16,27 @@ import { importBlocks, type ImportOptions, newNotes } from "../../../src/market/
 import { noPrices, storedPart } from "../../../src/market/tape/importHistory.ts"
 import { layerPg, memory, replaced, storesOf } from "../../support/marketStores.ts"
 import { blockOf, FIRST, hasBlock, slots, timeOf } from "./chain.ts"
-import { MONDAY, mintOf, walletOf } from "./tape.ts"
+import { address, MONDAY, mintOf, walletOf } from "./tape.ts"
 
 const LAST = FIRST + 160
+/** Blocks of these slots have a change of liquidity. */
+const CHANGED = [FIRST + 5, FIRST + 75, LAST]
 const DAY = 86_400
+
+const changeOf = (slot: number): LiquidityChange => ({
+  signature: "s1",
+  index: slot - FIRST,
+  kind: "added",
+  pool: address(5, 1),
+  dex: "raydium-cpmm",
+  provider: walletOf(3),
+  sides: [
+    { mint: mintOf(1), amount: 5n, decimals: 6 },
+    { mint: mintOf(2), amount: 7n, decimals: 9 }
+  ],
+  opens: false,
+  includesFees: false
+})
 
 /** A block as a thread sends it. */
 const importedOf = (slot: number, parentSlot = hasBlock(slot - 1) ? slot - 1 : slot - 2): ImportedBlock => {
@@ -27,7 +45,15 @@ const importedOf = (slot: number, parentSlot = hasBlock(slot - 1) ? slot - 1 : s
     hash: `hash ${slot}`,
     parentHash: `hash ${parentSlot}`,
     block: {
-      head: { slot, parentSlot, blockTimeMs: timeMs, launches: launches ?? [], supply: [], malformed: 0 },
+      head: {
+        slot,
+        parentSlot,
+        blockTimeMs: timeMs,
+        launches: launches ?? [],
+        supply: [],
+        malformed: 0,
+        liquidity: CHANGED.includes(slot) ? [changeOf(slot)] : []
+      },
       packed: packTransactions(transactions)
     }
   }
@@ -107,8 +133,11 @@ const contentOf = Effect.fnUntraced(function* (stores: MarketStores) {
     )
   )
   const wallets = yield* Effect.forEach(slots(0, 50), (n) => stores.trades.ofWallet(walletOf(n), 100_000))
+  const ofPool = { mint: null, pool: address(5, 1), kind: null, fromMs: null, toMs: null, before: null, limit: 100 }
+  const { events } = yield* stores.trades.liquidityOf(ofPool)
   const progress = yield* stores.blocks.progress
   return {
+    liquidity: events,
     trades: Array.from(trades, ({ launches, slot, timeMs, trades: each }) => ({ launches, slot, timeMs, each })),
     // How often a closed candle has changed depends on the order.
     bars: bars.map((each) =>
@@ -126,6 +155,17 @@ const inOrder = Effect.gen(function* () {
 })
 
 describe("importBlocks", () => {
+  it.effect("stores the changes of liquidity of its blocks", () =>
+    Effect.gen(function* () {
+      yield* begin
+      const { liquidity } = yield* inOrder
+      assert.deepStrictEqual(
+        liquidity,
+        CHANGED.toReversed().map((slot) => ({ ...changeOf(slot), slot, timeMs: timeOf(slot) }))
+      )
+    })
+  )
+
   it.effect("leaves the same in any order of ranges", () =>
     Effect.gen(function* () {
       yield* begin
