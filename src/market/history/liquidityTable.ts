@@ -55,6 +55,7 @@ const recordOf = (row: typeof Row.Type): LiquidityRecord => ({
   )
 })
 
+const NOTHING = PgTypes.bytea(new Uint8Array())
 const binary = (address: Address) => PgTypes.bytea(packWallet(address))
 
 export const makeLiquidityTable = (sql: SqlClient.SqlClient) => {
@@ -63,7 +64,7 @@ export const makeLiquidityTable = (sql: SqlClient.SqlClient) => {
     chain: number,
     column: "mint_a" | "mint_b" | "pool",
     address: Address,
-    { before, fromMs, kind, limit, pool, toMs }: LiquidityRequest
+    { before, fromMs, kind, limit, mint, toMs }: LiquidityRequest
   ) =>
     SqlSchema.findAll({
       Request: Schema.Void,
@@ -75,7 +76,7 @@ export const makeLiquidityTable = (sql: SqlClient.SqlClient) => {
           and at >= ${PgTypes.timestamptz(fromMs ?? 0)}
           and (${toMs === null} or at < ${PgTypes.timestamptz(toMs ?? 0)})
           and (${kind === null} or is_added = ${kind === "added"})
-          and (${pool === null || column === "pool"} or pool = ${pool === null ? PgTypes.bytea(new Uint8Array()) : binary(pool)})
+          and (${mint === null || column !== "pool"} or ${mint === null ? NOTHING : binary(mint)} in (mint_a, mint_b))
         order by slot desc, place desc limit ${limit}
       `
     })(undefined)
@@ -123,14 +124,15 @@ export const makeLiquidityTable = (sql: SqlClient.SqlClient) => {
           `
     },
 
-    /** The newest requested changes, newest first. The request names a mint or a pool. */
+    /** The newest requested changes, newest first. The request names a mint or a pool. A pool is the narrower one. */
     of: Effect.fnUntraced(function* (chain: number, request: LiquidityRequest) {
       const { limit, mint, pool } = request
+      if (pool !== null) {
+        return (yield* found(chain, "pool", pool, request)).map(recordOf)
+      }
       const lists =
         mint === null
-          ? pool === null
-            ? []
-            : [yield* found(chain, "pool", pool, request)]
+          ? []
           : [yield* found(chain, "mint_a", mint, request), yield* found(chain, "mint_b", mint, request)]
       return lists.flat().map(recordOf).toSorted(newestFirst).slice(0, limit)
     }),

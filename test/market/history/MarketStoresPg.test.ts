@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Duration, Effect, Layer, Schema, Stream } from "effect"
+import { ConfigProvider, Context, Duration, Effect, Layer, Schema, Stream, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
 import { BAR } from "../../../src/market/model/bar.ts"
@@ -8,7 +8,8 @@ import * as MarketStoresPg from "../../../src/market/history/MarketStoresPg.ts"
 import * as Proxy from "../../support/Proxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerPg, storesOf, storesOn } from "../../support/marketStores.ts"
-import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+import { address as addressOf, mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+import { makeLiquidityTable } from "../../../src/market/history/liquidityTable.ts"
 import { makeTradeNames } from "../../../src/market/history/tradeNames.ts"
 import { makeLargest, makeTradePages } from "../../../src/market/history/tradePages.ts"
 import { makeTradeTable } from "../../../src/market/history/tradeTable.ts"
@@ -25,6 +26,19 @@ const names = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ name: Sche
 const counts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ rows: Schema.Number })))
 
 const asked = (question: Effect.Effect<unknown, TradeStoreUnavailable>) => Effect.flip(question)
+
+/** Keeps every span. */
+const spansKept = () => {
+  const spans: Array<Tracer.NativeSpan> = []
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      spans.push(span)
+      return span
+    }
+  })
+  return { tracer, statements: () => spans.flatMap(({ attributes }) => attributes.get("db.query.text") ?? []) }
+}
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   marketStoresContract("MarketStoresPg.layer", layerPg)
@@ -58,6 +72,19 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       assert.strictEqual(largest.clippedAtMs, blocks[5]?.timeMs)
       const whole = yield* largestOf(chain?.id ?? 0, { ...request, toSlot: 1003 })
       assert.isNull(whole.clippedAtMs)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("have changes of liquidity of a pool that its own index finds, also with a mint", () =>
+    Effect.gen(function* () {
+      const sql = yield* sqlOf(yield* TestDatabase.create)
+      const request = { kind: null, fromMs: null, toMs: null, before: null, limit: 5 }
+      const { statements, tracer } = spansKept()
+      const ofPool = { ...request, mint: mintOf(1), pool: addressOf(5, 1) }
+      yield* makeLiquidityTable(sql).of(1, ofPool).pipe(Effect.withTracer(tracer))
+      const [statement, ...others] = statements()
+      assert.lengthOf(others, 0)
+      assert.match(String(statement), /where chain = \$1 and pool = \$2/u)
     }).pipe(Effect.scoped)
   )
 
