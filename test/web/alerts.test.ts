@@ -39,29 +39,6 @@ const findLine = async (page: Page): Promise<{ readonly x: number; readonly y: n
   return findLine(page)
 }
 
-/** Watches from inside of a page what it tells: its notifications, and the tones that sound. */
-const WATCH_TELLING = `{
-  globalThis.told = { notifications: [], tones: [] }
-  globalThis.Notification = class extends Notification {
-    constructor(title, options) {
-      super(title, options)
-      told.notifications.push([title, options.tag])
-    }
-  }
-  const start = OscillatorNode.prototype.start
-  OscillatorNode.prototype.start = function (when) {
-    told.tones.push([this.frequency.value, this.context.state])
-    start.call(this, when)
-  }
-}`
-
-interface Told {
-  readonly notifications: ReadonlyArray<readonly [words: string, tag: string]>
-  readonly tones: ReadonlyArray<readonly [hertz: number, state: string]>
-}
-
-const toldBy = (page: Page): Promise<Told> => page.evaluate<Told>("told")
-
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the page of alerts", (it) => {
     it.effect("sets, rejects, pauses, changes and removes alerts, and lists their firings", () =>
@@ -178,68 +155,6 @@ describe.runIf(isAvailable)("in a browser", () => {
             await head.getByRole("button", { name: "Alert 1" }).click()
             await dialog.getByRole("button", { name: /^Remove: Price in dollars/u }).click()
             await head.getByRole("button", { name: "Alert", exact: true }).waitFor()
-          })
-        }),
-      PATIENCE_MS
-    )
-  })
-
-  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("an alert that fires", (it) => {
-    it.effect(
-      "notifies and sounds once over all open pages, and is shown in each of them",
-      () =>
-        Effect.gen(function* () {
-          const app = yield* App
-          const { page: first } = yield* app.visit("/status")
-          yield* Effect.promise(async () => {
-            const context = first.context()
-            await context.grantPermissions(["notifications"], { origin: app.url })
-            await context.addInitScript(WATCH_TELLING)
-            const fired = { data: [] as Array<unknown>, nextCursor: null }
-            await context.route(/\/alerts\/events/u, (route) => route.fulfill({ json: fired }))
-            const pages = [first, await context.newPage(), await context.newPage()]
-            for (const page of pages) {
-              page.setDefaultTimeout(PATIENCE_MS)
-              await page.goto(`${app.url}/status`)
-              await page.getByRole("button", { name: "Fired alerts" }).click()
-              await page.getByText("This browser notifies you.").waitFor()
-              await page.getByText("No alert has fired in the last 30 days.").waitFor()
-              await page.keyboard.press("Escape")
-            }
-            fired.data = [firing]
-            for (const page of pages) {
-              await page.bringToFront()
-              await page.getByRole("status", { name: "Alert" }).getByText("Price in dollars crosses above").waitFor()
-            }
-            await first.waitForTimeout(1500)
-            const told = await Promise.all(pages.map(toldBy))
-            assert.deepStrictEqual(
-              told.flatMap(({ notifications }) => notifications),
-              [["So11…1112: Price in dollars crosses above $2, now $2.5", "evt_one"]]
-            )
-            assert.deepStrictEqual(
-              told.flatMap(({ tones }) => tones),
-              [
-                [880, "running"],
-                [1320, "running"]
-              ]
-            )
-
-            // Without sound, which is chosen in one page for all of them, the next firing only notifies.
-            await first.getByRole("button", { name: /^Fired alerts/u }).click()
-            await first.getByLabel("Sound").uncheck()
-            fired.data = [ofTrade, firing]
-            for (const page of pages) {
-              await page.bringToFront()
-              await page.getByRole("status", { name: "Alert" }).getByText("Wallet trade in dollars").waitFor()
-            }
-            await first.waitForTimeout(1500)
-            const later = await Promise.all(pages.map(toldBy))
-            assert.deepStrictEqual(
-              later.flatMap(({ notifications }) => notifications.map(([, tag]) => tag)).toSorted(),
-              ["evt_one", "evt_two"]
-            )
-            assert.strictEqual(later.flatMap(({ tones }) => tones).length, 2)
           })
         }),
       PATIENCE_MS

@@ -178,7 +178,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit(`/w/${WALLETS[0]}`)
         yield* Effect.promise(async () => {
-          await page.getByText("No trade of this wallet is stored.", { exact: false }).first().waitFor()
+          await page.getByText("No trade of this wallet is in the record", { exact: false }).first().waitFor()
           await page.getByRole("button", { name: "Track this wallet" }).click()
           await page.getByRole("dialog").getByLabel("Label").fill("x".repeat(65))
           await page.getByRole("button", { name: "Track it" }).click()

@@ -164,16 +164,14 @@ const Days = ({ of: days }: { readonly of: ReadonlyArray<Day> }) => {
     return <Empty>No trade of this wallet is stored, so there are no days to show.</Empty>
   }
   const isUnknown = (measureOf: (day: Day) => Measure) => days.every((day) => measureOf(day).amount === null)
-  if (isUnknown(realizedOf) && isUnknown(valueOf)) {
-    return (
-      <Empty>
-        Neither profit nor value is known on any of these {days.length} days: what the wallet held before the record
-        begins has no known cost, and some of what it holds has no known amount or price.
-      </Empty>
-    )
-  }
   return (
     <>
+      {isUnknown(realizedOf) && isUnknown(valueOf) && (
+        <Empty>
+          Neither profit nor value is known on any of these {days.length} days: what the wallet held before the record
+          begins has no known cost, and some of what it holds has no known amount or price.
+        </Empty>
+      )}
       <div class="stack">
         <Drawn name="Realized profit" days={days} measureOf={realizedOf} signed />
         <Drawn name="Value" days={days} measureOf={valueOf} signed={false} />
