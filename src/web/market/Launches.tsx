@@ -23,6 +23,8 @@ const stages: ReadonlyArray<readonly [stage: Stage, title: string, empty: string
 ]
 
 const ROWS = 12
+/** Lines of a card, of which an unread panel has the height. */
+const LINES = 4
 /** Shortest time between two reads after launches, and the time between reads without any. */
 const SOON_MS = 5000
 const SLOW_MS = 20_000
@@ -90,8 +92,9 @@ const InShort = ({ of: row }: { readonly of: Short | undefined }) => {
   if (buyers === 0) {
     return <span class="soft">none yet</span>
   }
+  // Other numbers are another element, so that nothing moves inside of it.
   return (
-    <span class="soft">
+    <span class="soft" key={`${holding} ${buyers} ${heldPct.value} ${bundled}`}>
       {holding === null ? (
         <>
           {buyers}; what they hold is unknown{because(heldPct.coverage)}
@@ -236,7 +239,7 @@ const Stages = ({
   const read = useRead("GET /api/v1/market/discovery", { query }, () => everyMs)
   const shorts = useShorts(read.answer?.data ?? [])
   return (
-    <Panel title={title} read={read} everyMs={everyMs} rows={ROWS}>
+    <Panel title={title} read={read} everyMs={everyMs} rows={ROWS * LINES}>
       {({ data }) =>
         data.length === 0 ? (
           <Empty>{empty}</Empty>
