@@ -3,14 +3,13 @@
  * that were recorded.
  */
 import { Clock, type Config, Context, Duration, Effect, Layer, RcMap, Schema, type Scope, Semaphore } from "effect"
-import { fixedReads } from "../chain/accounts/fixedReads.ts"
-import { makeOutbox } from "../chain/accounts/outbox.ts"
+import { fixedFeed } from "../chain/accounts/fixedReads.ts"
 import { ChainFeed } from "../chain/ChainFeed.ts"
 import { recordedRange, type RecordingUnreadable } from "../chain/recording/readRecording.ts"
 import { type RecordedState, recordedStateAt } from "../chain/recording/recordedState.ts"
 import { recordDir } from "../chain/recording/recordSettings.ts"
 import { ReplayClock } from "../chain/recording/ReplayClock.ts"
-import { type Address, type Mint, SOL, USDC } from "../domain/Address.ts"
+import { type Mint, SOL, USDC } from "../domain/Address.ts"
 import * as Readings from "../operations/Readings.ts"
 import * as SourceMonitor from "../operations/SourceMonitor.ts"
 import * as ExecutedQuotes from "../quotes/ExecutedQuotes.ts"
@@ -72,34 +71,8 @@ const LOAD_LIMIT = Duration.seconds(5)
 /** Mints that are loaded for the mints of one request. */
 const MOST_PARTNERS = 100
 const LOOK = Duration.millis(2)
-const BACKLOG = 4096
 const RANGE_KEPT = Duration.seconds(1)
 const RETRY_IN_MS = 5000
-
-/** The recorded accounts as a chain that never changes. */
-const fixedFeed = ({ accounts, clock, heardAtMs, slot }: RecordedState) =>
-  Layer.effect(
-    ChainFeed,
-    Effect.gen(function* () {
-      const watched = new Set<Address>()
-      const reads = fixedReads(accounts, () => slot)
-      const outbox = yield* makeOutbox(BACKLOG, () => reads.snapshotOf(watched))
-      return ChainFeed.of({
-        ...reads,
-        watch: (addresses) =>
-          Effect.sync(() => {
-            const added = Array.from(new Set(addresses)).filter((address) => !watched.has(address))
-            added.forEach((address) => watched.add(address))
-            return added.length > 0 && outbox.offer({ _tag: "Snapshot", snapshot: reads.snapshotOf(added) })
-          }),
-        unwatch: (addresses) => Effect.sync(() => Array.from(addresses).forEach((address) => watched.delete(address))),
-        events: outbox.events,
-        freshness: () => ({ slot, heardAtMs, state: "recorded" }),
-        clock: () => clock,
-        commitment: "finalized"
-      })
-    })
-  )
 
 /** Pools and the engine that prices them, over a feed. */
 type BooksLayer = Layer.Layer<QuoteEngine | PoolBook, Config.ConfigError, ChainFeed>
@@ -118,7 +91,11 @@ const openMarket = Effect.fnUntraced(function* (books: BooksLayer, state: Record
     Layer.succeed(DefaultSearchRate, null),
     ExecutedQuotes.layer
   )
-  const layer = tokens.pipe(Layer.provideMerge(books), Layer.provideMerge(fixedFeed(state)), Layer.provide(apart))
+  const layer = tokens.pipe(
+    Layer.provideMerge(books),
+    Layer.provideMerge(Layer.effect(ChainFeed, fixedFeed(state))),
+    Layer.provide(apart)
+  )
   const context = yield* Layer.buildWithMemoMap(layer, Layer.makeMemoMapUnsafe(), yield* Effect.scope).pipe(
     Effect.provideService(Clock.Clock, clock),
     // The live market has read the same settings.

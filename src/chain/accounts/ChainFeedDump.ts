@@ -4,9 +4,8 @@ import { join } from "node:path"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { type AccountDump, mergeDumps, readDump } from "./accountDump.ts"
-import { ChainFeed, type Freshness } from "../ChainFeed.ts"
-import { fixedReads } from "./fixedReads.ts"
-import { makeOutbox } from "./outbox.ts"
+import { ChainFeed } from "../ChainFeed.ts"
+import { fixedFeed } from "./fixedReads.ts"
 
 /** A folder of account dumps cannot be used, or a file in it cannot. */
 export class DumpUnreadable extends Schema.TaggedError<DumpUnreadable>()("DumpUnreadable", {
@@ -16,8 +15,6 @@ export class DumpUnreadable extends Schema.TaggedError<DumpUnreadable>()("DumpUn
 
 /** Returns accounts to add to a recording. */
 export type Complete = (accounts: ReadonlyMap<Address, OnChainAccount>) => ReadonlyArray<OnChainAccount>
-
-const BACKLOG = 4096
 
 const attempt = <A>(file: string, evaluate: () => Promise<A>) =>
   Effect.tryPromise({
@@ -48,36 +45,8 @@ const make = Effect.fnUntraced(function* (folder: string, complete: Complete) {
       accounts: added.map(({ address }) => address).join(" ")
     })
   }
-  const watched = new Set<Address>()
-
-  const reads = fixedReads(accounts, () => clock.slot)
-  const outbox = yield* makeOutbox(BACKLOG, () => reads.snapshotOf(watched))
-  const freshness: Freshness = { slot: clock.slot, heardAtMs: yield* Clock.currentTimeMillis, state: "recorded" }
   yield* Effect.logDebug("Read a recorded market", { folder, accounts: accounts.size, slot: clock.slot })
-
-  return ChainFeed.of({
-    accountsOf: reads.accountsOf,
-    read: reads.read,
-    watch: (addresses) =>
-      Effect.sync(() => {
-        const added = Array.from(new Set(addresses)).filter((address) => !watched.has(address))
-        if (added.length > 0) {
-          added.forEach((address) => watched.add(address))
-          outbox.offer({ _tag: "Snapshot", snapshot: reads.snapshotOf(added) })
-        }
-      }),
-    unwatch: (addresses) =>
-      Effect.sync(() => {
-        for (const address of addresses) {
-          watched.delete(address)
-        }
-      }),
-    events: outbox.events,
-    freshness: () => freshness,
-    clock: () => clock,
-    // A recording cannot be rolled back.
-    commitment: "finalized"
-  })
+  return yield* fixedFeed({ accounts, clock, heardAtMs: yield* Clock.currentTimeMillis })
 })
 
 /**
