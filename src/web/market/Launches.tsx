@@ -23,8 +23,6 @@ const stages: ReadonlyArray<readonly [stage: Stage, title: string, empty: string
 ]
 
 const ROWS = 12
-/** Lines of a card, of which an unread panel has the height. */
-const LINES = 4
 /** Shortest time between two reads after launches, and the time between reads without any. */
 const SOON_MS = 5000
 const SLOW_MS = 20_000
@@ -239,7 +237,7 @@ const Stages = ({
   const read = useRead("GET /api/v1/market/discovery", { query }, () => everyMs)
   const shorts = useShorts(read.answer?.data ?? [])
   return (
-    <Panel title={title} read={read} everyMs={everyMs} rows={ROWS * LINES}>
+    <Panel title={title} read={read} everyMs={everyMs} rows={ROWS}>
       {({ data }) =>
         data.length === 0 ? (
           <Empty>{empty}</Empty>

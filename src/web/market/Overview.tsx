@@ -66,6 +66,18 @@ const Traded = ({ of: { buyVolumeUsd, sellVolumeUsd } }: { readonly of: Totals["
 )
 
 /** The whole market in one window. */
+/** Whether the figures are whole, in a sentence. */
+const Covered = ({ by }: { readonly by: { readonly complete: boolean; readonly reason: string | null } }) => {
+  const words = by.complete
+    ? "These figures cover the whole window."
+    : `These figures are not complete yet${because(by)}.`
+  return (
+    <p class="note covered" title={words}>
+      {words}
+    </p>
+  )
+}
+
 export const Overview = ({ span }: { readonly span: Span }) => {
   const read = useRead("GET /api/v1/market/overview", { query: { window: span } }, EVERY_MS)
   return (
@@ -105,7 +117,7 @@ export const Overview = ({ span }: { readonly span: Span }) => {
               ]}
             />
           </div>
-          {!coverage.complete && <p class="note">These figures are not complete yet{because(coverage)}.</p>}
+          <Covered by={coverage} />
         </>
       )}
     </Panel>
