@@ -95,7 +95,7 @@ const watch = (context: BrowserContext, page: Page, url: string): Array<string> 
     // While state is loading, the service answers 503; beyond the minute's budget it answers 429. The page reads again
     // in both cases.
     if (message.type() === "error" && !/status of (?:429|503)/u.test(message.text())) {
-      complaints.push(`console: ${message.text()}`)
+      complaints.push(`console: ${message.text()} (${message.location().url})`)
     }
   })
   page.on("pageerror", (error) => complaints.push(`script: ${error.message}`))
