@@ -110,7 +110,9 @@ export const useFirings = (words: (firing: Firing) => string) => {
   const [newest, setNewest] = useState<Firing | null>(null)
   const [seen, setSeen] = useStored(SEEN_KEY)
   const [quiet, setQuiet] = useStored(QUIET_KEY)
-  const read = useRead("GET /api/v1/alerts/events", { query: { limit: MOST } }, () => (isLive ? LIVE_MS : READ_MS))
+  const everyMs = () => (isLive ? LIVE_MS : READ_MS)
+  // A notification is worth most while the user looks at something else.
+  const read = useRead("GET /api/v1/alerts/events", { query: { limit: MOST } }, everyMs, true)
   useTracker(null, (event) => {
     if (event.type === "state") {
       setLive(event.state === "live")
@@ -141,7 +143,7 @@ export const useFirings = (words: (firing: Firing) => string) => {
     })
   }, [read.answer])
   return {
-    firings,
+    read,
     newest,
     hideNewest: () => setNewest(null),
     unseen: firings.filter(({ firedAtMs }) => firedAtMs > Number(seen ?? 0)).length,

@@ -26,12 +26,13 @@ type Every<A> = number | ((answer: A | null) => number)
 /**
  * Calls `read` at once, again when `key` changes, and repeatedly after each answer when `every` is given. After a
  * failure it waits for `Retry-After`, or else twice the interval (at most 30 seconds). A refusal ends the repetition. It
- * does not read while the page is hidden. With `read` null it reads nothing.
+ * does not read while the page is hidden, unless `whileHidden` says so. With `read` null it reads nothing.
  */
 export const useReading = <A>(
   key: string,
   read: ((signal: AbortSignal) => Promise<A>) | null,
-  every?: Every<A>
+  every?: Every<A>,
+  whileHidden = false
 ): Read<A> => {
   const [state, setState] = useState<Omit<Read<A>, "again">>(NOTHING)
   const [turn, setTurn] = useState(0)
@@ -56,7 +57,7 @@ export const useReading = <A>(
       if (latest.current === null) {
         return undefined
       }
-      if (document.hidden) {
+      if (document.hidden && !whileHidden) {
         return document.addEventListener("visibilitychange", () => void attempt(), { once: true, signal: stop.signal })
       }
       try {
@@ -92,10 +93,12 @@ export const useReading = <A>(
 export const useRead = <Name extends Operation>(
   operation: Name,
   options: CallOptions<Name> | null,
-  every?: Every<Answer<Name>>
+  every?: Every<Answer<Name>>,
+  whileHidden = false
 ): Read<Answer<Name>> =>
   useReading(
     `${operation} ${JSON.stringify(options)}`,
     options === null ? null : (signal) => call(operation, { ...options, signal }),
-    every
+    every,
+    whileHidden
   )

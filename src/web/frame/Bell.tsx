@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { type Firing, useFirings } from "../data/useFirings.ts"
 import { conditionWords, valueWords } from "../parts/conditions.ts"
 import { TokenLink, When } from "../parts/Links.tsx"
-import { Empty } from "../parts/States.tsx"
+import { Empty, Shown } from "../parts/States.tsx"
 import { shortAddress } from "../parts/words.ts"
 
 const SHOWN_MS = 10_000
@@ -88,7 +88,7 @@ const Toast = ({ firing, onHide }: { readonly firing: Firing | null; readonly on
 
 export const Bell = () => {
   const [isOpen, setOpen] = useState(false)
-  const { firings, hideNewest, isQuiet, markSeen, newest, setQuiet, unseen } = useFirings(wordsOf)
+  const { hideNewest, isQuiet, markSeen, newest, read, setQuiet, unseen } = useFirings(wordsOf)
   const element = useLeaving(isOpen, () => setOpen(false))
   const toggle = () => {
     setOpen(!isOpen)
@@ -114,17 +114,21 @@ export const Bell = () => {
       </button>
       {isOpen && (
         <div class="card rung-list" role="dialog" aria-label="Fired alerts">
-          {firings.length === 0 ? (
-            <Empty>No alert has fired in the last 30 days.</Empty>
-          ) : (
-            <ul class="plain-list" tabIndex={0} aria-label="Newest first">
-              {firings.map((firing) => (
-                <li key={firing.eventId}>
-                  <Entry of={firing} />
-                </li>
-              ))}
-            </ul>
-          )}
+          <Shown read={read} what="fired alerts">
+            {({ data }) =>
+              data.length === 0 ? (
+                <Empty>No alert has fired in the last 30 days.</Empty>
+              ) : (
+                <ul class="plain-list" tabIndex={0} aria-label="Newest first">
+                  {data.map((firing) => (
+                    <li key={firing.eventId}>
+                      <Entry of={firing} />
+                    </li>
+                  ))}
+                </ul>
+              )
+            }
+          </Shown>
           <div class="row spread">
             <label class="check">
               <input
