@@ -13,6 +13,7 @@ import { EvmCandles } from "../../src/market/reads/EvmCandles.ts"
 import type { PricedBatch } from "../../src/market/model/TradeBatch.ts"
 import { Market } from "../../src/market/tape/Market.ts"
 import { MarketReader } from "../../src/market/reads/MarketReader.ts"
+import { TradesReader } from "../../src/market/reads/TradesReader.ts"
 import { QuoteTicks } from "../../src/quotes/QuoteTicks.ts"
 import { MarketFeed } from "../../src/live/market/MarketFeed.ts"
 import { MarketSessions } from "../../src/live/market/MarketSessions.ts"
@@ -116,7 +117,7 @@ export const marketLiveWorld = Layer.effect(
   )
 ).pipe(
   Layer.provideMerge(MarketSessions.layer),
-  Layer.provideMerge([MarketFeed.layer, MarketReader.layer, QuoteTicks.layer]),
+  Layer.provideMerge([MarketFeed.layer, MarketReader.layer, QuoteTicks.layer, TradesReader.layer]),
   Layer.provideMerge([
     Market.layerManual(tapeLimits),
     EvmCandles.layerNone,

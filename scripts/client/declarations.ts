@@ -4,7 +4,7 @@ import { HttpApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { withComments, withMarks, withoutMarks } from "./descriptions.ts"
 import { Api } from "../../src/api/Api.ts"
-import { CandlesEvent, TradesEvent } from "../../src/api/MarketStreams.ts"
+import { CandlesEvent, LiquidityStreamEvent, TradesEvent } from "../../src/api/MarketStreams.ts"
 import { catalogue } from "../../src/api/errors/catalogue.ts"
 import { ErrorDetail } from "../../src/api/errors/Problem.ts"
 import { EndCode, MarketControlFrame, MarketDataFrame, subscribeMessages } from "../../src/api/schemas/MarketFrame.ts"
@@ -83,6 +83,7 @@ const named: Readonly<Record<string, Schema.Top>> = {
   SnapshotGap,
   EndCode,
   TradesEvent,
+  LiquidityStreamEvent,
   CandlesEvent,
   ...Object.fromEntries(Object.entries(subscribeMessages).map(([channel, schema]) => [`subscribe ${channel}`, schema]))
 }
@@ -92,6 +93,7 @@ const streams: Readonly<Record<string, string>> = {
   "exports.day": "Uint8Array",
   "spot.stream": "Frame",
   "marketStreams.trades": "TradesEvent",
+  "marketStreams.liquidity": "LiquidityStreamEvent",
   "marketStreams.candles": "CandlesEvent"
 }
 

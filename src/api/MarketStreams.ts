@@ -1,4 +1,4 @@
-/** Trades and candles of the market socket as server-sent events. */
+/** Trades, changes of liquidity and candles of the market socket as server-sent events. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Address } from "../domain/Address.ts"
@@ -10,6 +10,7 @@ import { MarketClose } from "./schemas/MarketClose.ts"
 import {
   candleFrames,
   gapFrame,
+  liquidityFrames,
   noticeFrame,
   subscribeMessages,
   subscriptionCosts,
@@ -48,14 +49,18 @@ export const TradesStreamQuery = Schema.Struct({ ...tradeTerms, durationSeconds 
 const { mint, pool, denom } = subscribeMessages.candles.fields
 const resolution = field(ChartResolution, "Width of a bar; 1mn is a month.")
 
-export const CandlesStreamQuery = Schema.Struct({ mint, pool, resolution, denom, durationSeconds }).check(
-  Schema.makeFilter((query: { readonly mint?: Address; readonly pool?: Address }) => {
-    if (query.mint !== undefined && query.pool !== undefined) {
-      return refuse("pool", "conflict", "pool must be left out beside mint.")
-    }
-    return (query.mint ?? query.pool) !== undefined || refuse("mint", "missing", "Either mint or pool is required.")
-  })
-)
+const mintOrPool = Schema.makeFilter((query: { readonly mint?: Address; readonly pool?: Address }) => {
+  if (query.mint !== undefined && query.pool !== undefined) {
+    return refuse("pool", "conflict", "pool must be left out beside mint.")
+  }
+  return (query.mint ?? query.pool) !== undefined || refuse("mint", "missing", "Either mint or pool is required.")
+})
+
+export const CandlesStreamQuery = Schema.Struct({ mint, pool, resolution, denom, durationSeconds }).check(mintOrPool)
+
+const { kind } = subscribeMessages.liquidity.fields
+
+export const LiquidityStreamQuery = Schema.Struct({ mint, pool, kind, durationSeconds }).check(mintOrPool)
 
 const LastEventId = Schema.String.check(
   Schema.isPattern(/^str_[0-9A-Za-z]{1,60}:(?:0|[1-9][0-9]{0,14})$/u, {
@@ -81,6 +86,13 @@ export const TradesEvent = Schema.Union([
   ...ofStream
 ])
 
+/** Events of a stream of changes of liquidity. */
+export const LiquidityStreamEvent = Schema.Union([
+  serverEvent("snapshot", liquidityFrames.snapshot),
+  serverEvent("liquidity", liquidityFrames.liquidity),
+  ...ofStream
+])
+
 /** Events of a stream of candles. */
 export const CandlesEvent = Schema.Union([
   serverEvent("snapshot", candleFrames.snapshot),
@@ -89,13 +101,14 @@ export const CandlesEvent = Schema.Union([
   ...ofStream
 ])
 
-const { allTrades, candles, trades } = subscriptionCosts
+const { allTrades, candles, liquidity, trades } = subscriptionCosts
 
 const resumption =
   "Event names and data are the same as on the market socket; ids are `streamId:seq`. `Last-Event-ID` resumes. The last event is `close`, with the reason."
 
 /** Paths of the streams. */
 export const TRADES_STREAM_PATH = "/api/v1/market/trades/stream"
+export const LIQUIDITY_STREAM_PATH = "/api/v1/market/liquidity/stream"
 export const CANDLES_STREAM_PATH = "/api/v1/market/candles/stream"
 
 /** The market socket for callers that cannot use a WebSocket: one subscription for each request. */
@@ -112,6 +125,17 @@ export class MarketStreamsGroup extends HttpApiGroup.make("marketStreams")
         OpenApi.Description,
         `${resumption} Each minute that begins costs units of the \`rest\` budget: trades of a mint, pool or wallet ${trades}, all trades above \`minUsd\` ${allTrades}.`
       ),
+    HttpApiEndpoint.get("liquidity", LIQUIDITY_STREAM_PATH, {
+      query: LiquidityStreamQuery,
+      headers,
+      success: HttpApiSchema.StreamSse({ events: LiquidityStreamEvent }),
+      error: [PoolNotFound, TokenNotFound, RateLimited, DataUnavailable]
+    })
+      .annotate(OpenApi.Summary, "Stream liquidity that is added to pools and removed from them")
+      .annotate(
+        OpenApi.Description,
+        `${resumption} The snapshot has the newest events of the record. Each minute that begins costs ${liquidity} of the \`rest\` budget.`
+      ),
     HttpApiEndpoint.get("candles", CANDLES_STREAM_PATH, {
       query: CandlesStreamQuery,
       headers,
@@ -125,4 +149,4 @@ export class MarketStreamsGroup extends HttpApiGroup.make("marketStreams")
       )
   )
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "Live trades and candles as server-sent events.") {}
+  .annotate(OpenApi.Description, "Live trades, changes of liquidity and candles as server-sent events.") {}

@@ -1,7 +1,7 @@
 /** Decodes the frames of event streams. */
 import { Effect, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
-import { CandlesEvent, TradesEvent } from "../api/MarketStreams.ts"
+import { CandlesEvent, LiquidityStreamEvent, TradesEvent } from "../api/MarketStreams.ts"
 import { StreamFrame } from "../api/Spot.ts"
 import type { Frame } from "../api/schemas/QuoteStream.ts"
 import type { FathomClient } from "./FathomClient.ts"
@@ -24,6 +24,7 @@ const decodeFrame: Decode<Frame> = Schema.decodeUnknownEffect(StreamFrame)
 export const streamDecoders = {
   "spot.stream": decodeFrame,
   "marketStreams.trades": Schema.decodeUnknownEffect(TradesEvent),
+  "marketStreams.liquidity": Schema.decodeUnknownEffect(LiquidityStreamEvent),
   "marketStreams.candles": Schema.decodeUnknownEffect(CandlesEvent)
 } as const
 

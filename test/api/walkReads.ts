@@ -6,6 +6,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "account.usage": () => ({ query: { from: "2026-01-01" } }),
   "marketRealtime.session": () => ({}),
   "marketStreams.trades": ({ mint }) => ({ query: { mint, durationSeconds: "1" } }),
+  "marketStreams.liquidity": ({ mint }) => ({ query: { mint, durationSeconds: "1" } }),
   "marketStreams.candles": ({ mint }) => ({ query: { mint, resolution: "1m", durationSeconds: "1" } }),
   "exports.day": () => ({ params: { dataset: "trades", file: "2026-03-02.ndjson" } }),
   "market.stats": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
@@ -51,6 +52,7 @@ const ofDay = (day: string, headers: Readonly<Record<string, string>> = {}): Way
 
 /** Answers that only some of them have. */
 export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
+  "marketStreams.liquidity": { 404: inSimulation({ query: { mint: nowhere } }) },
   "marketStreams.candles": { 404: inSimulation({ query: { mint: nowhere, resolution: "1m" } }) },
   "exports.day": {
     200: ofDay("2026-03-02"),

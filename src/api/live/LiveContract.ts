@@ -13,6 +13,9 @@ import {
   CANDLES_STREAM_PATH,
   CandlesEvent,
   CandlesStreamQuery,
+  LIQUIDITY_STREAM_PATH,
+  LiquidityStreamEvent,
+  LiquidityStreamQuery,
   TRADES_STREAM_PATH,
   TradesEvent,
   TradesStreamQuery
@@ -34,7 +37,7 @@ export interface LiveMessage {
 
 /** A socket or an event stream. */
 export interface LiveChannel {
-  readonly id: "tracker" | "market" | "quotes" | "tradeEvents" | "candleEvents"
+  readonly id: "tracker" | "market" | "quotes" | "tradeEvents" | "liquidityEvents" | "candleEvents"
   readonly title: string
   readonly address: string
   readonly transport: "socket" | "events"
@@ -98,13 +101,14 @@ const market: LiveChannel = {
   address: MARKET_REALTIME_PATH,
   transport: "socket",
   description:
-    "Trades, candles, prices, quotes, launches and rankings. `GET /api/v1/market/realtime/session` answers the complete address of one connection. The first frame is `open`; after it, each subscription is requested by a message. Its units are charged to the `rest` budget in every minute that begins.",
+    "Trades, changes of liquidity, candles, prices, quotes, launches and rankings. `GET /api/v1/market/realtime/session` answers the complete address of one connection. The first frame is `open`; after it, each subscription is requested by a message. Its units are charged to the `rest` budget in every minute that begins.",
   query: ticket,
   scopes: ["md.read"],
   budget: "rest",
   frames: [...framesOf(marketWords, MarketDataFrame.members), ...framesOf(controlWords, MarketControlFrame.members)],
   messages: [
     message("subscribe trades", subscribeMessages.trades, subscriptionCosts.trades),
+    message("subscribe liquidity", subscribeMessages.liquidity, subscriptionCosts.liquidity),
     message("subscribe candles", subscribeMessages.candles, subscriptionCosts.candles),
     message("subscribe price", subscribeMessages.price, subscriptionCosts.price),
     message("subscribe launches", subscribeMessages.launches, subscriptionCosts.launches),
@@ -143,7 +147,10 @@ interface EventSchema {
 const marketEvents =
   "Event names and data are the same as on the market socket; ids are `streamId:seq`. The last event is `close`."
 
-const eventFrames = (channel: "candles" | "trades", members: ReadonlyArray<EventSchema>): ReadonlyArray<LiveMessage> =>
+const eventFrames = (
+  channel: "candles" | "liquidity" | "trades",
+  members: ReadonlyArray<EventSchema>
+): ReadonlyArray<LiveMessage> =>
   members.map(({ fields: { data, event } }) => {
     const name = event.literal === "snapshot" ? `${channel} snapshot` : event.literal
     return { name, summary: eventWords[name] ?? "", schema: data.to }
@@ -162,6 +169,19 @@ const tradeEvents: LiveChannel = {
   messages: []
 }
 
+const liquidityEvents: LiveChannel = {
+  id: "liquidityEvents",
+  title: "Changes of liquidity as events",
+  address: LIQUIDITY_STREAM_PATH,
+  transport: "events",
+  description: `Server-sent events of the channel \`liquidity\`. ${marketEvents}`,
+  query: LiquidityStreamQuery,
+  scopes: ["md.read"],
+  budget: "rest",
+  frames: eventFrames("liquidity", LiquidityStreamEvent.members),
+  messages: []
+}
+
 const candleEvents: LiveChannel = {
   id: "candleEvents",
   title: "Candles as events",
@@ -176,4 +196,11 @@ const candleEvents: LiveChannel = {
 }
 
 /** Every socket and event stream. */
-export const liveChannels: ReadonlyArray<LiveChannel> = [tracker, market, quotes, tradeEvents, candleEvents]
+export const liveChannels: ReadonlyArray<LiveChannel> = [
+  tracker,
+  market,
+  quotes,
+  tradeEvents,
+  liquidityEvents,
+  candleEvents
+]

@@ -24,6 +24,7 @@ export const controlWords = {
 /** Numbered frames of the market socket. */
 export const marketWords = {
   "trades snapshot": "The newest trades of a subscription.",
+  "liquidity snapshot": "The newest changes of liquidity of a subscription.",
   "candles snapshot": "The newest candles of a subscription.",
   "price snapshot": "The last price of a subscription.",
   "launches snapshot": "The newest launches.",
@@ -32,6 +33,7 @@ export const marketWords = {
   "quote snapshot": "The first tick of a quote.",
   "freshness snapshot": "The state of every source.",
   trade: "A pool swap.",
+  liquidity: "Liquidity was added to a pool or taken from it.",
   candle: "The open candle changed. At most 4 a second.",
   candle_closed: "A candle is final.",
   price: "The price changed. At most 4 a second.",
@@ -45,7 +47,7 @@ export const marketWords = {
   gap: "Blocks or frames are missing before the next frame."
 } as const
 
-/** Events of the streams of trades and candles. */
+/** Events of the streams of trades, liquidity and candles. */
 export const eventWords: Readonly<Record<string, string>> = {
   ...marketWords,
   notice: controlWords.notice,
@@ -59,6 +61,7 @@ export const messageWords = {
   unsubscribe: "Ends a subscription.",
   "subscribe trades":
     "Trades of a mint, a pool or a wallet, or all trades of at least `minUsd`. Without mint, pool and wallet it costs 5 units a minute.",
+  "subscribe liquidity": "Liquidity added to the pools of a mint or to one pool, and taken from them.",
   "subscribe candles": "Candles of a mint or a pool.",
   "subscribe price": "The last price of a token.",
   "subscribe launches": "Launches on all launchpads.",

@@ -8,6 +8,7 @@ import { Coverage, Decimal, Status } from "../../domain/Scalar.ts"
 import { SourceFreshness } from "./SourceFreshness.ts"
 import { ChartBar, ChartDenom, ChartResolution } from "./Chart.ts"
 import { MarketWindow, MovementRank, MovementRow } from "./MarketViews.ts"
+import { LiquidityEvent, LiquidityEventKind } from "./LiquidityEvent.ts"
 import { mintOrPool, oneSelector, twoMints } from "./subscriptionRules.ts"
 import { TokenTrade } from "./TokenTrade.ts"
 import { field } from "../../domain/field.ts"
@@ -23,6 +24,7 @@ export const MAX_SUBSCRIPTIONS = 100
 export const subscriptionCosts = {
   trades: 1,
   allTrades: 5,
+  liquidity: 1,
   candles: 1,
   price: 1,
   launches: 1,
@@ -72,6 +74,7 @@ const positive = Schema.isPattern(POSITIVE, { expected: "above 0, with at most 9
 /** Name of a channel. */
 export const Channel = Schema.Literals([
   "trades",
+  "liquidity",
   "candles",
   "price",
   "launches",
@@ -95,6 +98,13 @@ export const subscribeMessages = {
       "Only trades of at least this many dollars. Trades of unknown value are then left out."
     )
   }).check(oneSelector),
+  liquidity: Schema.Struct({
+    ...named,
+    channel: field(Schema.Literal("liquidity"), "Name of the channel."),
+    mint: field(optionalAddress, "Mint of the token: base58 of 32 bytes."),
+    pool: field(optionalAddress, "Address of the pool."),
+    kind: field(Schema.optionalKey(LiquidityEventKind), "Only what was added, or only what was removed.")
+  }).check(mintOrPool),
   candles: Schema.Struct({
     ...named,
     channel: field(Schema.Literal("candles"), "Name of the channel."),
@@ -185,6 +195,11 @@ export const snapshotData = {
     trades: field(Schema.Array(TokenTrade), "Newest first, at most 50."),
     slot: answerSlot
   }),
+  liquidity: Schema.Struct({
+    events: field(Schema.Array(LiquidityEvent), "Newest first, at most 50."),
+    slot: answerSlot,
+    coverage: Coverage
+  }),
   candles: Schema.Struct({
     bars: field(Schema.Array(ChartBar), "Oldest first, at most 100."),
     openBarMs: field(time, "Start of the bar that can still change."),
@@ -240,6 +255,10 @@ export const tradeFrames = {
   snapshot: snapshotOf("trades", snapshotData.trades),
   trade: dataOf("trade", TokenTrade)
 } as const
+export const liquidityFrames = {
+  snapshot: snapshotOf("liquidity", snapshotData.liquidity),
+  liquidity: dataOf("liquidity", LiquidityEvent)
+} as const
 export const candleFrames = {
   snapshot: snapshotOf("candles", snapshotData.candles),
   candle: dataOf("candle", ChartBar),
@@ -250,6 +269,7 @@ export const gapFrame = dataOf("gap", LiveGap)
 /** A frame with a sequence number in its subscription. */
 export const MarketDataFrame = Schema.Union([
   tradeFrames.snapshot,
+  liquidityFrames.snapshot,
   candleFrames.snapshot,
   snapshotOf("price", snapshotData.price),
   snapshotOf("launches", snapshotData.launches),
@@ -258,6 +278,7 @@ export const MarketDataFrame = Schema.Union([
   snapshotOf("quote", snapshotData.quote),
   snapshotOf("freshness", snapshotData.freshness),
   tradeFrames.trade,
+  liquidityFrames.liquidity,
   candleFrames.candle,
   candleFrames.closed,
   dataOf("price", LivePrice),

@@ -28,7 +28,7 @@ import { newStreamId } from "./liveSession.ts"
 /** Name of the only subscription of a stream. */
 const SUBSCRIPTION = "0"
 
-type StreamTerms = Extract<Terms, { readonly channel: "candles" | "trades" }>
+type StreamTerms = Extract<Terms, { readonly channel: "candles" | "liquidity" | "trades" }>
 
 type Problem = DataUnavailable | LimiterUnavailable | RateLimited
 
@@ -55,6 +55,11 @@ const placeOf = (id: string) => {
   const colon = id.indexOf(":")
   return { streamId: id.slice(0, colon), seq: Number(id.slice(colon + 1)) }
 }
+
+const notFoundOf =
+  ({ pool }: { readonly pool?: string }) =>
+  () =>
+    pool === undefined ? new TokenNotFound() : new PoolNotFound()
 
 interface Call<E> {
   readonly notFound: (message: string) => E
@@ -130,13 +135,21 @@ const handlers = HttpApiBuilder.group(
           request,
           notFound: unavailable
         }),
+      liquidity: ({ headers, query: { durationSeconds, ...terms }, request }) =>
+        open({
+          terms: { channel: "liquidity", ...terms },
+          durationSeconds,
+          lastEventId: headers["last-event-id"],
+          request,
+          notFound: notFoundOf(terms)
+        }),
       candles: ({ headers, query: { durationSeconds, ...terms }, request }) =>
         open({
           terms: { channel: "candles", ...terms },
           durationSeconds,
           lastEventId: headers["last-event-id"],
           request,
-          notFound: () => (terms.pool === undefined ? new TokenNotFound() : new PoolNotFound())
+          notFound: notFoundOf(terms)
         })
     })
   })

@@ -10,12 +10,14 @@ import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
 import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import { makeSessions, round, type SessionBook } from "../liveSessions.ts"
 import type { CountedBatch } from "../../market/model/TradeBatch.ts"
+import type { LiquidityRecord } from "../../market/model/StoredLiquidity.ts"
 import { MarketReader } from "../../market/reads/MarketReader.ts"
+import { TradesReader } from "../../market/reads/TradesReader.ts"
 import type { QuoteTicks } from "../../quotes/QuoteTicks.ts"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import { ChainFeed } from "../../chain/ChainFeed.ts"
 import { allSources } from "../../chain/sourceFreshness.ts"
-import { blockFrames, TopicFrames } from "./blockFrames.ts"
+import { blockFrames, liquidityOf, TopicFrames } from "./blockFrames.ts"
 import { charge, chargeDue, type ChargeParts, endingOf } from "./charges.ts"
 import { jsonOf } from "./jsonOf.ts"
 import { LiveCandles } from "./LiveCandles.ts"
@@ -49,6 +51,7 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
     | QuoteTicks
     | RateLimiter
     | SessionStore
+    | TradesReader
     | UsageStore
   > = Layer.effect(
     MarketSessions,
@@ -56,10 +59,12 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
       const feed = yield* MarketFeed
       const chain = yield* ChainFeed
       const monitor = yield* SourceMonitor
-      const progress: Progress = { slot: feed.newestSlot(), timeMs: null, isBroken: false }
+      const progress: Progress = { slot: feed.newestSlot(), timeMs: null, isBroken: false, liquidity: [] }
       const sources: SnapshotSources = {
         feed,
         reader: yield* MarketReader,
+        trades: yield* TradesReader,
+        publishedLiquidity: () => progress.liquidity,
         freshness: (nowMs) => allSources(chain, monitor, nowMs),
         publishedSlot: () => progress.slot
       }
@@ -116,6 +121,8 @@ const WAIT = Duration.millis(50)
 /** Pause between two frames of an unchanged freshness, and between two rankings, in milliseconds. */
 const FRESHNESS_MS = 5000
 const MOVERS_MS = 2000
+/** Changes of liquidity that are remembered for snapshots: more than come while a store is read. */
+const MOST_CHANGES = 5000
 const MIB = 1024 * 1024
 
 /** `MARKET_SOCKETS` (10,000) and `MARKET_REPLAY_BYTES` (256 MiB). */
@@ -129,6 +136,8 @@ interface Progress {
   slot: number
   timeMs: number | null
   isBroken: boolean
+  /** The newest changes of liquidity, oldest first. */
+  liquidity: ReadonlyArray<LiquidityRecord>
 }
 
 interface LiveParts extends ChargeParts {
@@ -186,6 +195,12 @@ const gapBefore = ({ batch, isAnew, missed }: CountedBatch, { isBroken, timeMs }
     : { fromMs: timeMs, toMs: batch.timeMs, reason: isSource ? "source_gap" : "behind" }
 }
 
+const noteLiquidity = (progress: Progress, { batch, isAnew }: CountedBatch): void => {
+  const before = isAnew ? [] : progress.liquidity
+  const added = liquidityOf(batch)
+  progress.liquidity = added.length + before.length > 0 ? [...before, ...added].slice(-MOST_CHANGES) : before
+}
+
 /** Publishes the frames of blocks, candles and prices until the scope closes. */
 const followBlocks = Effect.fnUntraced(function* ({ candles, hub, isWaiting, progress, sources }: LiveParts) {
   const take = (counted: CountedBatch) =>
@@ -194,6 +209,7 @@ const followBlocks = Effect.fnUntraced(function* ({ candles, hub, isWaiting, pro
       const gap = gapBefore(counted, progress)
       progress.isBroken = true
       hub.publish(blockFrames(hub, batch, gap), nowMs)
+      noteLiquidity(progress, counted)
       candles.note(batch)
       progress.slot = batch.slot
       progress.timeMs = batch.timeMs

@@ -33,6 +33,8 @@ const indexOf = (terms: Terms): string => {
   switch (terms.channel) {
     case "trades":
       return `trades:${terms.mint ?? terms.pool ?? terms.wallet ?? ""}`
+    case "liquidity":
+      return `liquidity:${terms.mint ?? terms.pool ?? ""}`
     case "candles":
       return `candles:${terms.mint ?? terms.pool ?? ""}`
     case "price":

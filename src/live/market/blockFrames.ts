@@ -3,9 +3,11 @@ import { toAtomic } from "../../domain/decimal.ts"
 import type { LiveLaunch, LivePrice } from "../../api/schemas/MarketFrame.ts"
 import type { LiveGap } from "../../api/schemas/LiveFrame.ts"
 import { FrameEncoder, type SharedFrame } from "../frames.ts"
+import type { LiquidityRecord } from "../../market/model/StoredLiquidity.ts"
 import type { TapeTrade } from "../../market/model/TapeTrade.ts"
 import type { PricedBatch } from "../../market/model/TradeBatch.ts"
 import { priceSolOf } from "../../market/model/solWorth.ts"
+import { liquidityEvent } from "../../market/reads/liquidityEvents.ts"
 import { priceText, tokenTrade } from "../../market/reads/tokenTrade.ts"
 import { jsonOf } from "./jsonOf.ts"
 import type { MarketHub } from "./MarketHub.ts"
@@ -14,6 +16,7 @@ import type { Terms, Topic } from "./Topic.ts"
 /** Frames by topic. */
 export type Batches = Map<Topic, ReadonlyArray<SharedFrame>>
 
+type LiquidityTerms = Extract<Terms, { readonly channel: "liquidity" }>
 type TradeTerms = Extract<Terms, { readonly channel: "trades" }>
 
 const USD_DECIMALS = 9
@@ -35,6 +38,16 @@ export const passesTerms = (terms: TradeTerms): ((trade: TapeTrade) => boolean) 
     (wallet === undefined || trade.wallet === wallet) &&
     (least === null || (trade.volumeUsdNanos !== null && trade.volumeUsdNanos >= least))
 }
+
+/** True for a change of liquidity that a topic shows. */
+export const passesLiquidity = ({ kind, mint, pool }: LiquidityTerms, change: LiquidityRecord): boolean =>
+  (mint === undefined || change.sides.some((side) => side.mint === mint)) &&
+  (pool === undefined || change.pool === pool) &&
+  (kind === undefined || change.kind === kind)
+
+/** The changes of liquidity of a block. */
+export const liquidityOf = ({ liquidity = [], slot, timeMs }: PricedBatch): ReadonlyArray<LiquidityRecord> =>
+  liquidity.map((change) => ({ ...change, slot, timeMs }))
 
 /** The price of a token at its last swap. */
 export const livePrice = (trade: TapeTrade): LivePrice => ({
@@ -93,9 +106,20 @@ function* topicsOfTrade(hub: MarketHub, trade: TapeTrade): Iterable<Topic> {
   }
 }
 
-const CHAIN_FED = new Set(["trades", "candles", "price", "launches", "graduations"])
+/** Topics of liquidity that show a change. */
+function* topicsOfChange(hub: MarketHub, change: LiquidityRecord): Iterable<Topic> {
+  for (const name of new Set([change.pool, ...change.sides.map(({ mint }) => mint)])) {
+    for (const topic of hub.topicsOf(`liquidity:${name}`)) {
+      if (topic.terms.channel === "liquidity" && passesLiquidity(topic.terms, change)) {
+        yield topic
+      }
+    }
+  }
+}
 
-/** Frames of trades, launches and graduations of a block, after the gap before it. */
+const CHAIN_FED = new Set(["trades", "liquidity", "candles", "price", "launches", "graduations"])
+
+/** Frames of trades, changes of liquidity, launches and graduations of a block, after the gap before it. */
 export const blockFrames = (hub: MarketHub, batch: PricedBatch, gap: LiveGap | null): Batches => {
   const frames = new TopicFrames()
   if (gap !== null) {
@@ -104,6 +128,9 @@ export const blockFrames = (hub: MarketHub, batch: PricedBatch, gap: LiveGap | n
   }
   for (const trade of hub.hasTopics ? batch.trades : []) {
     frames.add(topicsOfTrade(hub, trade), "trade", () => tokenTrade(trade))
+  }
+  for (const change of hub.hasTopics ? liquidityOf(batch) : []) {
+    frames.add(topicsOfChange(hub, change), "liquidity", () => liquidityEvent(change))
   }
   for (const { event, launchpad, mint, pool } of batch.launches ?? []) {
     const [index, type] =

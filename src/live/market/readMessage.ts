@@ -15,6 +15,7 @@ const strict = { onExcessProperty: "error" } as const
 
 const decoders: Readonly<Record<Channel, (value: unknown) => Result.Result<SubscribeMessage, Schema.SchemaError>>> = {
   trades: Schema.decodeUnknownResult(subscribeMessages.trades, strict),
+  liquidity: Schema.decodeUnknownResult(subscribeMessages.liquidity, strict),
   candles: Schema.decodeUnknownResult(subscribeMessages.candles, strict),
   price: Schema.decodeUnknownResult(subscribeMessages.price, strict),
   launches: Schema.decodeUnknownResult(subscribeMessages.launches, strict),

@@ -3,12 +3,17 @@ import { Effect } from "effect"
 import type { Mint } from "../../domain/Address.ts"
 import type { ChartRefusal, ChartRequest, KnownChart } from "../../api/schemas/Chart.ts"
 import type { EndCode, LiveLaunch, LivePrice } from "../../api/schemas/MarketFrame.ts"
-import type { MovementRank } from "../../api/schemas/MarketViews.ts"
+import type { MarketUnavailable, MovementRank } from "../../api/schemas/MarketViews.ts"
 import type { SourceFreshness } from "../../api/schemas/SourceFreshness.ts"
+import type { TokenNotLoaded, UnknownPool, UnknownToken } from "../../api/schemas/Token.ts"
 import type { LaunchRecord } from "../../market/model/Launches.ts"
+import type { LiquidityRecord } from "../../market/model/StoredLiquidity.ts"
+import { newestFirst } from "../../market/model/TradesRequest.ts"
+import { liquidityEvent } from "../../market/reads/liquidityEvents.ts"
 import type { MarketReader } from "../../market/reads/MarketReader.ts"
+import type { LiquidityPage, TradesReader } from "../../market/reads/TradesReader.ts"
 import { priceText, tokenTrade } from "../../market/reads/tokenTrade.ts"
-import { livePrice, passesTerms } from "./blockFrames.ts"
+import { livePrice, passesLiquidity, passesTerms } from "./blockFrames.ts"
 import type { MarketFeed } from "./MarketFeed.ts"
 import type { Terms } from "./Topic.ts"
 
@@ -24,16 +29,20 @@ export interface SnapshotRefusal {
 export interface SnapshotSources {
   readonly feed: MarketFeed["Service"]
   readonly reader: MarketReader["Service"]
+  readonly trades: TradesReader["Service"]
+  /** The newest changes of liquidity whose frames were published, oldest first. */
+  readonly publishedLiquidity: () => ReadonlyArray<LiquidityRecord>
   readonly freshness: (nowMs: number) => ReadonlyArray<SourceFreshness>
   /** The newest slot whose frames were published. */
   readonly publishedSlot: () => number
 }
 
+export type LiquidityTerms = Extract<Terms, { readonly channel: "liquidity" }>
 export type CandleTerms = Extract<Terms, { readonly channel: "candles" }>
 export type MoverTerms = Extract<Terms, { readonly channel: "movers" }>
 
-/** Most trades, bars, launches and rows of a snapshot. */
-const MOST = { trades: 50, bars: 100, launches: 50, rows: 50 } as const
+/** Most trades, changes of liquidity, bars, launches and rows of a snapshot. */
+const MOST = { trades: 50, changes: 50, bars: 100, launches: 50, rows: 50 } as const
 
 const ZERO = { numerator: 0n, denominator: 1n }
 
@@ -108,6 +117,49 @@ const priceOf = ({ feed, publishedSlot }: SnapshotSources, mint: Mint): LivePric
     : livePrice(last)
 }
 
+const liquidityProblem = (
+  refusal: MarketUnavailable | TokenNotLoaded | UnknownPool | UnknownToken
+): SnapshotRefusal => {
+  switch (refusal._tag) {
+    case "UnknownPool":
+      return { code: "not_found", message: "The pool is not in memory: ask for its token first." }
+    case "UnknownToken":
+      return { code: "not_found", message: "The token is unknown." }
+    case "TokenNotLoaded":
+      return unavailable("The token is being loaded: subscribe again.")
+    case "MarketUnavailable":
+      return unavailable(refusal.detail)
+  }
+}
+
+/** The newest changes of liquidity of a topic in the record. */
+const readLiquidity = (
+  { trades }: Pick<SnapshotSources, "trades">,
+  { kind, mint, pool }: LiquidityTerms
+): Effect.Effect<LiquidityPage, SnapshotRefusal> => {
+  const request = { kind: kind ?? null, fromMs: null, toMs: null, before: null, limit: MOST.changes }
+  if (mint !== undefined) {
+    return Effect.mapError(trades.liquidityOfToken(mint, { ...request, pool: null }), liquidityProblem)
+  }
+  return pool === undefined
+    ? Effect.fail({ code: "not_found", message: "Neither a token nor a pool is named." })
+    : Effect.mapError(trades.liquidityOfPool(pool, { ...request, pool }), liquidityProblem)
+}
+
+/** What was read, with what was published since. Frames bring what comes after the published slot. */
+const withPublished = (
+  { publishedLiquidity, publishedSlot }: SnapshotSources,
+  terms: LiquidityTerms,
+  { coverage, events, slot }: LiquidityPage
+) => {
+  const published = publishedSlot()
+  const read = slot ?? 0
+  const later = publishedLiquidity().filter((change) => change.slot > read && passesLiquidity(terms, change))
+  const known = events.filter((event) => event.slot <= Math.min(read, published))
+  const all = [...later.toSorted(newestFirst).map(liquidityEvent), ...known]
+  return { events: all.slice(0, MOST.changes), slot: published, coverage }
+}
+
 /**
  * Reads what a snapshot needs. The returned function makes its data synchronously. Data from trades then matches the
  * blocks whose frames have been published.
@@ -123,6 +175,8 @@ export const snapshotOf = (
         trades: feed.newest(passesTerms(terms), publishedSlot(), MOST.trades).map(tokenTrade),
         slot: publishedSlot()
       }))
+    case "liquidity":
+      return Effect.map(readLiquidity(sources, terms), (page) => () => withPublished(sources, terms, page))
     case "candles":
       return Effect.map(readCandles(sources, terms, null), ({ data, knowledge }) => () => ({
         bars: data.bars,
