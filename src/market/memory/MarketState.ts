@@ -33,6 +33,9 @@ export interface MarketLimits {
 /** The number of pools, for each token, whose volume is kept. */
 const POOLS_PER_TOKEN = 2
 
+/** Trades in one step: somewhat less than a millisecond of processor time. */
+const STEP_TRADES = 4 * GROUP
+
 const NO_TRADE = { mint: "" as Mint, wallet: "" as Address }
 /** Mints in one step of an image. */
 const MINTS_AT_ONCE = 1024
@@ -46,9 +49,19 @@ export interface Applied {
   readonly malformed: number
 }
 
+/** Takes all steps at once. Returns their result. */
+export const wholeOf = <A>(steps: Iterator<void, A>): A => {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) {
+      return step.value
+    }
+  }
+}
+
 /**
  * The whole market state in memory: candles, rolling windows, markets and the sums of wallets. One writer applies
- * trades in one synchronous step; readers read between steps. Memory is bounded by the limits.
+ * trades; readers read when it has applied all of a block. Memory is bounded by the limits.
  */
 export class MarketState {
   readonly markets = new Markets()
@@ -88,8 +101,16 @@ export class MarketState {
 
   /** Applies trades in the given order, which should be the order of the chain. `nowMs` is the local time. */
   apply(trades: ReadonlyArray<TapeTrade>, nowMs: number): Applied {
+    return wholeOf(this.inSteps(trades, nowMs))
+  }
+
+  /** Applies trades in steps of `STEP_TRADES`. Between two steps the state has only part of them. */
+  *inSteps(trades: ReadonlyArray<TapeTrade>, nowMs: number): Generator<void, Applied> {
     const counts = { applied: 0, late: 0, malformed: 0 }
     for (let from = 0; from < trades.length; from += GROUP) {
+      if (from > 0 && from % STEP_TRADES === 0) {
+        yield
+      }
       const group = trades.slice(from, from + GROUP)
       this.#locate(group)
       for (let place = 0; place < group.length; place++) {

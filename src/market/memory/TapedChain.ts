@@ -8,7 +8,7 @@ import type { StoredHistory } from "../model/MarketStores.ts"
 import { Continuity } from "../model/Continuity.ts"
 import { Launches } from "../model/Launches.ts"
 import { RecentTrades } from "../model/RecentTrades.ts"
-import { type Applied, type MarketLimits, MarketState } from "./MarketState.ts"
+import { type Applied, type MarketLimits, MarketState, wholeOf } from "./MarketState.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 
 /** Decimals of forgotten tokens are removed once there are this many more than twice the tokens in memory. */
@@ -88,11 +88,15 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
   }
 }
 
-export const addBlock = (chain: TapedChain, batch: StoredBatch, nowMs: number): Applied => {
+export const addBlock = (chain: TapedChain, batch: StoredBatch, nowMs: number): Applied =>
+  wholeOf(addBlockInSteps(chain, batch, nowMs))
+
+/** Adds a block in steps of about a millisecond. Between two steps the chain has only part of it. */
+export function* addBlockInSteps(chain: TapedChain, batch: StoredBatch, nowMs: number): Generator<void, Applied> {
   const { decimals, isTorn, launches, recent, state } = chain
   // If a step throws, part of the block stays in memory, and so does the flag.
   chain.isTorn = true
-  const applied = state.apply(batch.trades, nowMs)
+  const applied = yield* state.inSteps(batch.trades, nowMs)
   for (const launch of batch.launches ?? []) {
     launches.add(launch, batch.timeMs)
     state.addLaunch(launch.event, launch.launchpad, batch.timeMs)

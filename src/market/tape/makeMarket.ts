@@ -1,14 +1,15 @@
 /** A market in memory: what readers see of it, and the writes that fill it. */
-import { Clock, Config, Duration, Effect, PubSub, Semaphore, Stream } from "effect"
+import { Clock, Config, Duration, Effect, Exit, PubSub, Semaphore, Stream } from "effect"
 import { countSetting, durationSetting, shareSetting } from "../../domain/countSetting.ts"
 import { ownTurn } from "../../domain/loopTime.ts"
 import { covering, incomplete } from "../../domain/Scalar.ts"
 import { quotableDex } from "../../chain/decoding/quotableDex.ts"
 import { DecodingWatch } from "../memory/DecodingWatch.ts"
-import type { MarketLimits } from "../memory/MarketState.ts"
+import type { Applied, MarketLimits } from "../memory/MarketState.ts"
 import { captureOf, makeMemory, makeRestoreWait, rememberMissing } from "../memory/tapeContent.ts"
 import {
   addBlock,
+  addBlockInSteps,
   coverageOf,
   emptyChain,
   recordedCoverage,
@@ -54,17 +55,109 @@ export const SUBSCRIBER_BUFFER = 1024
 /** The swaps of quoted programs should be confirmed. Of the others it is only watched whether their share falls. */
 const newDecodingWatch = () => new DecodingWatch((dex) => quotableDex(dex) === true)
 
-/** What the reads and the writes of one market share. */
-interface Held {
+/** What blocks change. */
+interface Content {
   chain: TapedChain
   /** The blocks since a rebuild began; null while there is none. */
   tail: Array<PricedBatch> | null
-  snapshots: SnapshotNotes
   decoding: DecodingWatch
   reportsLaunches: boolean
+}
+
+/** A block that is being applied. */
+interface Block {
+  readonly steps: Iterator<void, Applied>
+  /** Null until it is applied. */
+  result: Exit.Exit<Applied> | null
+}
+
+/**
+ * What the reads and the writes of one market share. A block is applied in steps, and other work runs between them.
+ * Whoever needs the content meanwhile gets it from `content`, which applies the rest of the block first. So nobody sees
+ * part of a block, and who does not read the market does not wait for it.
+ */
+class Held {
+  readonly #content: Content
+  #block: Block | null = null
+  snapshots: SnapshotNotes = { loaded: null, kept: null }
   readonly published: PubSub.PubSub<NumberedBatch>
   readonly restoring: ReturnType<typeof makeRestoreWait>
+
+  constructor(chain: TapedChain, parts: Pick<Held, "published" | "restoring">) {
+    this.#content = { chain, tail: null, decoding: newDecodingWatch(), reportsLaunches: false }
+    this.published = parts.published
+    this.restoring = parts.restoring
+  }
+
+  /** The content with all of the block that is being applied. */
+  get content(): Content {
+    for (let block = this.#block; block !== null; block = this.#block) {
+      this.#step(block)
+    }
+    return this.#content
+  }
+
+  /** The chain with all of the block that is being applied. */
+  get chain(): TapedChain {
+    return this.content.chain
+  }
+
+  set chain(chain: TapedChain) {
+    this.content.chain = chain
+  }
+
+  /**
+   * Applies a block, each step in its own turn of the event loop, and publishes it together with the last one. A block
+   * that has begun is not interrupted.
+   */
+  apply(batch: PricedBatch, nowMs: number, publish: (applied: Applied) => void): Effect.Effect<Applied> {
+    return Effect.suspend(() => {
+      const block: Block = { steps: this.#steps(this.content, batch, nowMs, publish), result: null }
+      this.#block = block
+      const go: Effect.Effect<Applied> = Effect.suspend(() => {
+        if (block.result === null) {
+          this.#step(block)
+        }
+        return block.result ?? Effect.andThen(ownTurn, go)
+      })
+      return go
+    }).pipe(Effect.uninterruptible)
+  }
+
+  /** A step that throws ends the block. The failure is its writer's: a reader that asked for the rest does not fail. */
+  #step(block: Block): void {
+    try {
+      const step = block.steps.next()
+      block.result = step.done === true ? Exit.succeed(step.value) : null
+    } catch (defect) {
+      block.result = Exit.die(defect)
+    }
+    this.#block = block.result === null ? block : null
+  }
+
+  *#steps(
+    content: Content,
+    batch: PricedBatch,
+    nowMs: number,
+    publish: (applied: Applied) => void
+  ): Generator<void, Applied> {
+    const { chain } = content
+    chain.continuity.read(batch)
+    const applied = yield* addBlockInSteps(chain, batch, nowMs)
+    content.tail?.push(batch)
+    if (batch.checks !== undefined) {
+      content.decoding.add(batch.timeMs, batch.checks)
+    }
+    content.reportsLaunches = batch.launches !== null
+    chain.heardAtMs = nowMs
+    publish(applied)
+    return applied
+  }
 }
+
+/** The published blocks. A subscriber takes each in a turn of its own, and never in the turn of a reader. */
+const publishedBy = ({ published }: Held): Stream.Stream<NumberedBatch> =>
+  Stream.mapEffect(Stream.fromPubSub(published), (numbered) => Effect.as(ownTurn, numbered))
 
 const readsOf = (held: Held, least: number): MarketReads => {
   const shown = shownFrom(least)
@@ -78,8 +171,8 @@ const readsOf = (held: Held, least: number): MarketReads => {
     get recent() {
       return held.chain.recent
     },
-    decoding: () => held.decoding,
-    reportsLaunches: () => held.reportsLaunches,
+    decoding: () => held.content.decoding,
+    reportsLaunches: () => held.content.reportsLaunches,
     decimalsOf: (mint) => held.chain.decimals.of(mint),
     heardAtMs: () => held.chain.heardAtMs,
     aliveAtMs: () => {
@@ -113,8 +206,8 @@ const readsOf = (held: Held, least: number): MarketReads => {
       const seen = chain.continuity.seen(Math.max(begin, heldFrom), to)
       return shown(covering(lacking, seen / Math.max(1, to - second + 1)))
     },
-    applied: Stream.mapEffect(Stream.fromPubSub(held.published), ({ batch }) => Effect.as(ownTurn, batch)),
-    appliedCounted: countMissed(Stream.fromPubSub(held.published))
+    applied: Stream.map(publishedBy(held), ({ batch }) => batch),
+    appliedCounted: countMissed(publishedBy(held))
   }
   return reads
 }
@@ -122,7 +215,7 @@ const readsOf = (held: Held, least: number): MarketReads => {
 /** Replaces the content of the market by what `stored` reads, then by the blocks that were applied meanwhile. */
 const rebuild = Effect.fnUntraced(function* <E>(held: Held, bounds: MarketLimits, stored: FillMemory<E>) {
   const since: Array<PricedBatch> = []
-  held.tail = since
+  held.content.tail = since
   const { newest, newestSlot: slot } = held.chain.continuity
   const { memory, content } = makeMemory(slot, () => ({
     ...emptyChain(bounds),
@@ -144,11 +237,11 @@ const rebuild = Effect.fnUntraced(function* <E>(held: Held, bounds: MarketLimits
     done += MOST_AT_ONCE
     yield* Effect.yieldNow
   }
-  // In one step: no block can come between the last of these and the exchange.
+  // In one step: no block can come between the last of these and the exchange. A block that is being applied is whole
+  // once the old chain is read, and then it is the last of these.
+  const { backfillFromMs, heardAtMs, resumedAtMs } = held.chain
   since.slice(done).forEach(add)
-  next.heardAtMs = held.chain.heardAtMs
-  next.resumedAtMs = held.chain.resumedAtMs
-  next.backfillFromMs = held.chain.backfillFromMs
+  Object.assign(next, { backfillFromMs, heardAtMs, resumedAtMs })
   held.chain = next
   held.restoring.end()
 })
@@ -164,21 +257,12 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
   return Tape.of({
     apply: Effect.fnUntraced(function* (batch) {
       yield* ownTurn
-      const nowMs = yield* Clock.currentTimeMillis
-      // No yield from here on: a rebuild may replace the chain at any other moment.
-      const { chain } = held
-      chain.continuity.read(batch)
-      const applied = addBlock(chain, batch, nowMs)
-      counts.blocks++
-      counts.trades += applied.applied
-      held.tail?.push(batch)
-      if (batch.checks !== undefined) {
-        held.decoding.add(batch.timeMs, batch.checks)
-      }
-      held.reportsLaunches = batch.launches !== null
-      chain.heardAtMs = nowMs
-      yield* PubSub.publish(held.published, { batch, number: sent.number++, chain: sent.chain })
-      return applied
+      return yield* held.apply(batch, yield* Clock.currentTimeMillis, (applied) => {
+        counts.blocks++
+        counts.trades += applied.applied
+        // A sliding one never waits.
+        Effect.runSync(PubSub.publish(held.published, { batch, number: sent.number++, chain: sent.chain }))
+      })
     }, applying.withPermit),
     revise: (bars) => bars.forEach((bar) => held.chain.state.revise(bar)),
     keep: (stored) => {
@@ -216,12 +300,15 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
     startAnew: () => {
       sent.chain++
       held.snapshots = { loaded: null, kept: null }
-      held.decoding = newDecodingWatch()
+      held.content.decoding = newDecodingWatch()
       held.chain = emptyChain(bounds)
       held.restoring.end()
     },
     rebuild: (stored) =>
-      rebuild(held, bounds, stored).pipe(Effect.ensuring(Effect.sync(() => (held.tail = null))), rebuilding.withPermit)
+      rebuild(held, bounds, stored).pipe(
+        Effect.ensuring(Effect.sync(() => (held.content.tail = null))),
+        rebuilding.withPermit
+      )
   })
 })
 
@@ -234,14 +321,9 @@ export const makeMarket = Effect.fnUntraced(function* (
   least = LEAST_COVERAGE,
   patience = RESTORE_PATIENCE
 ) {
-  const held: Held = {
-    chain: emptyChain(bounds),
-    tail: null,
-    snapshots: { loaded: null, kept: null },
-    decoding: newDecodingWatch(),
-    reportsLaunches: false,
+  const held = new Held(emptyChain(bounds), {
     published: yield* PubSub.sliding<NumberedBatch>(SUBSCRIBER_BUFFER),
     restoring: makeRestoreWait(yield* Clock.Clock, patience)
-  }
+  })
   return { market: readsOf(held, least), tape: yield* writesOf(held, bounds) }
 })
