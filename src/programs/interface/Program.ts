@@ -122,6 +122,13 @@ export interface Unpriceable {
   readonly graduation?: Rate
 }
 
+/** A swap that a program took whole: units that left the trader, and units that reached the trader. */
+export interface TakenSwap {
+  readonly aToB: boolean
+  readonly amountIn: bigint
+  readonly amountOut: bigint
+}
+
 /** One AMM program. All members are pure. */
 export interface Program {
   /** Venue label of the program's pools. */
@@ -161,6 +168,18 @@ export interface Program {
     derive: DeriveAddress,
     foundBy?: Mint
   ) => Pool | Unpriceable
+  /**
+   * The pool account and its vaults after a swap that `decode` priced as filled on the same accounts: every byte that a
+   * later price depends on. Says why, when the state after a swap of this pool is not known. Absent when it is known for no
+   * pool of the program.
+   */
+  readonly after?: (
+    pool: OnChainAccount,
+    accounts: Accounts,
+    derive: DeriveAddress,
+    swap: TakenSwap,
+    clock: ChainClock
+  ) => ReadonlyArray<OnChainAccount> | Unpriceable
 }
 
 /** True when decoding gave a reason instead of a pool. */

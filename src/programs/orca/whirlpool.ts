@@ -10,15 +10,18 @@
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { perRegime, referenceIn } from "../math/adaptiveFee.ts"
 import { type Address } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress } from "../layout/bytes.ts"
+import { addU64 } from "../layout/afterSwap.ts"
+import { hasDiscriminator, readAddress, readU128, writeI32, writeU128 } from "../layout/bytes.ts"
 import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { concentratedAfter } from "../math/concentratedAfter.ts"
 import { decodeConcentratedPool } from "../math/concentratedPool.ts"
 import { bothDirections, type Directions } from "../math/directions.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
+import type { SwapResult } from "../math/swapSteps.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../interface/Program.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
 import { reservesAt } from "../layout/tokenAccount.ts"
-import { accountAt, incomplete, isFailure, malformed } from "../layout/unpriceable.ts"
+import { accountAt, incomplete, isFailure, malformed, unsupported } from "../layout/unpriceable.ts"
 import {
   arraySequence,
   decodeOracle,
@@ -204,6 +207,40 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
   })
 }
 
+/** The pool account after a swap. The counters of ticks that were crossed change no price, and stay as they were. */
+export const whirlpoolAfter = (before: Uint8Array, aToB: boolean, result: SwapResult): Uint8Array => {
+  const at = aToB ? whirlpoolSwapCounters.a : whirlpoolSwapCounters.b
+  const data = before.slice()
+  writeU128(data, whirlpoolOffsets.sqrtPrice, result.sqrtPrice)
+  writeI32(data, whirlpoolOffsets.tick, result.tick)
+  writeU128(data, whirlpoolOffsets.liquidity, result.liquidity)
+  addU64(data, at.protocolFee, result.cuts[0] ?? 0n)
+  writeU128(data, at.feeGrowth, BigInt.asUintN(128, readU128(data, at.feeGrowth) + result.feeGrowth))
+  return data
+}
+
+const after: NonNullable<Program["after"]> = (pool, accounts, derive, swap, clock) => {
+  const swapPaths = whirlpoolSwapPaths(pool, accounts, derive)
+  if (isFailure(swapPaths)) {
+    return swapPaths
+  }
+  const { at, state } = swapPaths
+  if (state.feeTierIndex !== state.tickSpacing) {
+    return unsupported("its state after a swap with an adaptive fee")
+  }
+  const vaults = [
+    readAddress(pool.data, whirlpoolOffsets.vaultA),
+    readAddress(pool.data, whirlpoolOffsets.vaultB)
+  ] as const
+  return concentratedAfter(
+    pool,
+    accounts,
+    { mints: [state.mintA, state.mintB], vaults, paths: at(clock), moved: whirlpoolAfter },
+    swap,
+    clock.epoch
+  )
+}
+
 /** Orca's concentrated-liquidity pools. */
 export const whirlpool: Program = {
   dex,
@@ -215,5 +252,6 @@ export const whirlpool: Program = {
   ),
   isPool: isWhirlpool,
   needs,
-  decode
+  decode,
+  after
 }

@@ -40,7 +40,8 @@ export interface FeeRates {
 /** The sum of all three rates, in basis points. */
 export const totalBps = ({ creator, lp, protocol }: FeeRates): bigint => lp + protocol + creator
 
-const feeUp = (amount: bigint, bps: bigint): bigint => (bps === 0n ? 0n : ceilDiv(amount * bps, BPS))
+/** A share of an amount, rounded up. */
+export const feeUp = (amount: bigint, bps: bigint): bigint => (bps === 0n ? 0n : ceilDiv(amount * bps, BPS))
 
 /** The sum of the three fees on a quote amount. Each is rounded up. */
 export const feesOn = (amount: bigint, rates: FeeRates): bigint =>

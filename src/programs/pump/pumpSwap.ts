@@ -3,6 +3,7 @@ import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { ANCHOR_POOL } from "../layout/anchor.ts"
+import { poolAfter } from "../layout/afterSwap.ts"
 import { hasDiscriminator, readAddress, readI128, readU64, newAccountData } from "../layout/bytes.ts"
 import { u16, utf8 } from "../layout/pack.ts"
 import { lpTokensAt, namedVaults } from "../layout/poolFields.ts"
@@ -23,6 +24,7 @@ import {
 import {
   feeConfigOf,
   type FeeRates,
+  feeUp,
   feesOn,
   lpFeeOn,
   netOf,
@@ -205,7 +207,8 @@ const inputTo = ({ base, payable, quote, rates }: State, aToB: boolean, share: R
   return { amountIn: minBigInt(amountIn, most), complete: true }
 }
 
-const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
+/** Reads the pool's values, and the newest slot among its accounts. */
+const readState = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress) => {
   const { address, data } = pool
   if (!isPumpSwapPool(pool)) {
     return malformed(`${address} is not a Pool`)
@@ -249,14 +252,24 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return rates
   }
   const { mayBuy, maySell } = config
-  const state = { base: base.amount, quote: quoteReserve, payable, rates, mayBuy, maySell }
+  const state: State = { base: base.amount, quote: quoteReserve, payable, rates, mayBuy, maySell }
+  return { fields, state, slot: Math.max(pool.slot, base.slot, quote.slot, config.slot, feeConfig.slot) }
+}
+
+const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
+  const read = readState(pool, accounts, derive)
+  if (isFailure(read)) {
+    return read
+  }
+  const { fields, slot, state } = read
+  const { base, payable, rates } = state
   return {
-    address,
+    address: pool.address,
     dex,
     mintA: fields.baseMint,
     mintB: fields.quoteMint,
-    slot: Math.max(pool.slot, base.slot, quote.slot, config.slot, feeConfig.slot),
-    reserves: [base.amount, payable],
+    slot,
+    reserves: [base, payable],
     ...lpTokensAt(pool.data, pumpSwapPoolAt.lpMint, pumpSwapPoolAt.lpSupply),
     swap: (aToB, amountIn) => (aToB ? sell(state, amountIn) : buy(state, amountIn)),
     exactOutOnly: "bToA",
@@ -265,6 +278,28 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     feeRate: () => ({ numerator: totalBps(rates), denominator: BPS }),
     inputTo: (aToB, share) => inputTo(state, aToB, share)
   }
+}
+
+/**
+ * The vaults after a swap whose fees for protocol and creator leave the pool at once (`buy_exact_quote_in` and `sell`). The
+ * pool account stays as it was.
+ */
+const after: NonNullable<Program["after"]> = (pool, accounts, derive, { aToB, amountIn, amountOut }) => {
+  const read = readState(pool, accounts, derive)
+  if (isFailure(read)) {
+    return read
+  }
+  const { fields, state } = read
+  const { protocol, creator } = state.rates
+  const duesOn = (amount: bigint) => feeUp(amount, protocol) + feeUp(amount, creator)
+  const quote = aToB
+    ? -amountOut - duesOn(outputFor(amountIn, state.base, state.quote))
+    : // The curve prices one unit less than the amount that the fees are charged on.
+      amountIn - duesOn(netOf(amountIn, state.rates) + 1n)
+  return poolAfter(pool, pool.data, accounts, [
+    [fields.baseVault, aToB ? amountIn : -amountOut],
+    [fields.quoteVault, quote]
+  ])
 }
 
 /** PumpSwap pools, canonical or not. Token A is the base, token B the quote. Fees are paid in the quote. */
@@ -278,5 +313,6 @@ export const pumpSwap: Program = {
   ),
   isPool: isPumpSwapPool,
   needs,
-  decode
+  decode,
+  after
 }

@@ -2,10 +2,12 @@
 import { MAX_U64 } from "../../domain/Amount.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address } from "../../domain/Address.ts"
-import { readAddress, readU64 } from "../layout/bytes.ts"
+import { addU64, poolAfter } from "../layout/afterSwap.ts"
+import { readAddress, readU128, readU64, writeU128 } from "../layout/bytes.ts"
 import { productPrices, type Side } from "../math/constantProduct.ts"
-import { type Accounts, type Pool, type Program, type Unpriceable } from "../interface/Program.ts"
-import { AMM_V4_PROGRAM, AMM_V4_SIZE, ammV4Offsets, ammV4Status } from "./ammV4Layout.ts"
+import { ceilDiv } from "../math/integers.ts"
+import { type Accounts, type Pool, type Program, type TakenSwap, type Unpriceable } from "../interface/Program.ts"
+import { AMM_V4_PROGRAM, AMM_V4_SIZE, ammV4Offsets, ammV4Status, ammV4SwapTotals } from "./ammV4Layout.ts"
 import { lpTokensAt, namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
 import { readVault } from "../layout/tokenAccount.ts"
 import { closed, isFailure, malformed } from "../layout/unpriceable.ts"
@@ -81,6 +83,28 @@ const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Po
   }
 }
 
+/** The fee of a swap, in units of the input. */
+export const ammV4SwapFee = (data: Uint8Array, amountIn: bigint): bigint =>
+  ceilDiv(amountIn * readU64(data, at.swapFeeNumerator), readU64(data, at.swapFeeDenominator))
+
+/** The pool account after a swap. Only its totals change. */
+export const ammV4After = (before: Uint8Array, { aToB, amountIn, amountOut }: TakenSwap): Uint8Array => {
+  const totals = aToB ? ammV4SwapTotals.coinToPc : ammV4SwapTotals.pcToCoin
+  const data = before.slice()
+  writeU128(data, totals.in, readU128(data, totals.in) + amountIn)
+  writeU128(data, totals.out, readU128(data, totals.out) + amountOut)
+  addU64(data, totals.fee, ammV4SwapFee(data, amountIn))
+  return data
+}
+
+const after: NonNullable<Program["after"]> = (pool, accounts, _derive, swap) => {
+  const [coin, pc] = swap.aToB ? [swap.amountIn, -swap.amountOut] : [-swap.amountOut, swap.amountIn]
+  return poolAfter(pool, ammV4After(pool.data, swap), accounts, [
+    [readAddress(pool.data, at.coinVault), coin],
+    [readAddress(pool.data, at.pcVault), pc]
+  ])
+}
+
 /**
  * Raydium AMM v4 pools, with or without a market: since September 2025 the program computes prices from the vaults
  * alone.
@@ -92,5 +116,6 @@ export const raydiumAmmV4: Program = {
   vaultsOf: namedVaults({ mint: at.coinMint, vault: at.coinVault }, { mint: at.pcMint, vault: at.pcVault }),
   isPool: ({ data, owner }) => owner === AMM_V4_PROGRAM && data.length === AMM_V4_SIZE,
   needs,
-  decode
+  decode,
+  after
 }

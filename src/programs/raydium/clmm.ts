@@ -10,12 +10,15 @@
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address } from "../../domain/Address.ts"
 import { perRegime, referenceIn, regimeAfter } from "../math/adaptiveFee.ts"
-import { hasDiscriminator, readAddress } from "../layout/bytes.ts"
+import { addU64 } from "../layout/afterSwap.ts"
+import { hasDiscriminator, readAddress, readU128, writeI32, writeU128 } from "../layout/bytes.ts"
 import { FEE_DENOMINATOR } from "../math/concentrated.ts"
 import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { concentratedAfter } from "../math/concentratedAfter.ts"
 import { decodeConcentratedPool } from "../math/concentratedPool.ts"
 import { bothDirections, type Directions } from "../math/directions.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
+import type { SwapResult } from "../math/swapSteps.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../interface/Program.ts"
 import { asBitmapExtension, bitmapOverflows, initializedArrays } from "./clmmBitmap.ts"
 import {
@@ -245,6 +248,47 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
   })
 }
 
+/** The pool account after a swap. The counters of ticks that were crossed change no price, and stay as they were. */
+export const clmmAfter = (before: Uint8Array, aToB: boolean, result: SwapResult): Uint8Array => {
+  const { sqrtPrice, tick, liquidity, cuts, feeGrowth, amountIn, amountOut } = result
+  const at = aToB ? clmmSwapCounters.token0 : clmmSwapCounters.token1
+  const data = before.slice()
+  const addWide = (offset: number, amount: bigint) =>
+    writeU128(data, offset, BigInt.asUintN(128, readU128(data, offset) + amount))
+  writeU128(data, clmmPoolOffsets.sqrtPrice, sqrtPrice)
+  writeI32(data, clmmPoolOffsets.tick, tick)
+  writeU128(data, clmmPoolOffsets.liquidity, liquidity)
+  addWide(at.feeGrowth, feeGrowth)
+  addU64(data, at.protocolFee, cuts[0] ?? 0n)
+  addU64(data, at.fundFee, cuts[1] ?? 0n)
+  addWide(at.swapIn, amountIn)
+  addWide(at.swapOut, amountOut)
+  return data
+}
+
+const after: NonNullable<Program["after"]> = (pool, accounts, derive, swap, clock) => {
+  const swapPaths = clmmSwapPaths(pool, accounts, derive)
+  if (isFailure(swapPaths)) {
+    return swapPaths
+  }
+  const { at, state } = swapPaths
+  const { dynamicFee, feeOn, mint0, mint1 } = state
+  if (dynamicFee !== null || feeOn !== "input") {
+    return unsupported("its state after a swap with a dynamic fee, or with a fee on one token")
+  }
+  const vaults = [
+    readAddress(pool.data, clmmPoolOffsets.vault0),
+    readAddress(pool.data, clmmPoolOffsets.vault1)
+  ] as const
+  return concentratedAfter(
+    pool,
+    accounts,
+    { mints: [mint0, mint1], vaults, paths: at(clock), moved: clmmAfter },
+    swap,
+    clock.epoch
+  )
+}
+
 /** Raydium's concentrated-liquidity pools. */
 export const raydiumClmm: Program = {
   dex,
@@ -256,5 +300,6 @@ export const raydiumClmm: Program = {
   ),
   isPool: isClmmPool,
   needs,
-  decode
+  decode,
+  after
 }

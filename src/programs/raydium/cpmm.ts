@@ -2,9 +2,11 @@
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { type Address } from "../../domain/Address.ts"
+import { addU64, poolAfter } from "../layout/afterSwap.ts"
 import { hasDiscriminator, readAddress, readU64 } from "../layout/bytes.ts"
-import { productPrices, type Side } from "../math/constantProduct.ts"
-import { withTransferFees } from "../math/transferFee.ts"
+import { outputFor, productPrices, type Side } from "../math/constantProduct.ts"
+import { ceilDiv } from "../math/integers.ts"
+import { afterTransfer, withTransferFees } from "../math/transferFee.ts"
 import { type Accounts, type Pool, type Program, type Unpriceable } from "../interface/Program.ts"
 import {
   CPMM_CONFIG_DISCRIMINATOR,
@@ -70,11 +72,14 @@ const readRates = (accounts: Accounts, pool: Uint8Array): (Rates & { readonly sl
   return trade + creator < CPMM_FEE_SCALE ? { trade, creator, slot } : malformed(`fee rates ${trade} + ${creator}`)
 }
 
-const feesOf = (data: Uint8Array, tokenIn: 0 | 1, { creator, trade }: Rates) => {
+const isCreatorFeeOnInput = (data: Uint8Array, tokenIn: 0 | 1): boolean => {
   const on = data[at.creatorFeeOn]
-  const creatorOnInput = on === cpmmCreatorFeeOn.input || on === cpmmCreatorFeeOn.token0 + tokenIn
+  return on === cpmmCreatorFeeOn.input || on === cpmmCreatorFeeOn.token0 + tokenIn
+}
+
+const feesOf = (data: Uint8Array, tokenIn: 0 | 1, { creator, trade }: Rates) => {
   // Both fees on the input are rounded together, because the program adds the rates before it divides.
-  return creatorOnInput
+  return isCreatorFeeOnInput(data, tokenIn)
     ? { feeOnInput: trade + creator, feeOnOutput: 0n, scale: CPMM_FEE_SCALE }
     : { feeOnInput: trade, feeOnOutput: creator, scale: CPMM_FEE_SCALE }
 }
@@ -152,6 +157,80 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   }
 }
 
+/** Fee rates in millionths: of the input and, for protocol and fund, of the trade fee. */
+export interface CpmmRates extends Rates {
+  readonly protocol: bigint
+  readonly fund: bigint
+}
+
+/** What the vault pays out for units that it received, and how much each fee counter gains. */
+export const cpmmMoves = (
+  { creator, fund, protocol, trade }: CpmmRates,
+  isCreatorFeeOnInput: boolean,
+  received: bigint,
+  reserves: { readonly in: bigint; readonly out: bigint }
+) => {
+  const total = ceilDiv(received * (isCreatorFeeOnInput ? trade + creator : trade), CPMM_FEE_SCALE)
+  const creatorIn = isCreatorFeeOnInput && creator > 0n ? (total * creator) / (trade + creator) : 0n
+  const gross = outputFor(received - total, reserves.in, reserves.out)
+  const creatorOut = isCreatorFeeOnInput ? 0n : ceilDiv(gross * creator, CPMM_FEE_SCALE)
+  const tradeFee = total - creatorIn
+  return {
+    payout: gross - creatorOut,
+    tradeFee,
+    protocol: (tradeFee * protocol) / CPMM_FEE_SCALE,
+    fund: (tradeFee * fund) / CPMM_FEE_SCALE,
+    creatorIn,
+    creatorOut
+  }
+}
+
+/** The pool account after these moves. */
+export const cpmmAfter = (before: Uint8Array, tokenIn: 0 | 1, moves: ReturnType<typeof cpmmMoves>): Uint8Array => {
+  const data = before.slice()
+  addU64(data, at.protocolFees[tokenIn], moves.protocol)
+  addU64(data, at.fundFees[tokenIn], moves.fund)
+  addU64(data, at.creatorFees[tokenIn], moves.creatorIn)
+  addU64(data, at.creatorFees[1 - tokenIn] ?? 0, moves.creatorOut)
+  return data
+}
+
+const after: NonNullable<Program["after"]> = (pool, accounts, _derive, { aToB, amountIn }, { epoch }) => {
+  const { data } = pool
+  const rates = readRates(accounts, data)
+  if (isFailure(rates)) {
+    return rates
+  }
+  const [tokenIn, tokenOut] = aToB ? ([0, 1] as const) : ([1, 0] as const)
+  const into = readToken(accounts, data, tokenIn)
+  if (isFailure(into)) {
+    return into
+  }
+  const from = readToken(accounts, data, tokenOut)
+  if (isFailure(from)) {
+    return from
+  }
+  const config = accountAt(accounts, readAddress(data, at.config), "config")
+  if (isFailure(config)) {
+    return config
+  }
+  const received = afterTransfer(into.transferFees, amountIn, epoch)
+  const moves = cpmmMoves(
+    {
+      ...rates,
+      protocol: readU64(config.data, cpmmConfigOffsets.protocolFeeRate),
+      fund: readU64(config.data, cpmmConfigOffsets.fundFeeRate)
+    },
+    isCreatorFeeOnInput(data, tokenIn),
+    received,
+    { in: into.reserve, out: from.reserve }
+  )
+  return poolAfter(pool, cpmmAfter(data, tokenIn, moves), accounts, [
+    [readAddress(data, at.vaults[tokenIn]), received],
+    [readAddress(data, at.vaults[tokenOut]), -moves.payout]
+  ])
+}
+
 /** Raydium CPMM pools, including creator fees and Token-2022 transfer fees. */
 export const raydiumCpmm: Program = {
   dex,
@@ -160,5 +239,6 @@ export const raydiumCpmm: Program = {
   vaultsOf: namedVaults({ mint: at.mints[0], vault: at.vaults[0] }, { mint: at.mints[1], vault: at.vaults[1] }),
   isPool: isCpmmPool,
   needs,
-  decode
+  decode,
+  after
 }

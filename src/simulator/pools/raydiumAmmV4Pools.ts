@@ -1,14 +1,7 @@
 /** Raydium AMM v4 pools of the simulated market. */
-import { readU128, readU64, writeAddress, writeU128, writeU64 } from "../../programs/layout/bytes.ts"
-import { ceilDiv } from "../../programs/math/integers.ts"
-import {
-  AMM_V4_AUTHORITY,
-  AMM_V4_SIZE,
-  ammV4Offsets,
-  ammV4Status,
-  ammV4SwapTotals
-} from "../../programs/raydium/ammV4Layout.ts"
-import { raydiumAmmV4 } from "../../programs/raydium/ammV4.ts"
+import { writeAddress, writeU64 } from "../../programs/layout/bytes.ts"
+import { AMM_V4_AUTHORITY, AMM_V4_SIZE, ammV4Offsets, ammV4Status } from "../../programs/raydium/ammV4Layout.ts"
+import { ammV4After, ammV4SwapFee, raydiumAmmV4 } from "../../programs/raydium/ammV4.ts"
 import { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { ammV4Call } from "./raydiumCalls.ts"
@@ -48,19 +41,6 @@ const newState = (world: World, spec: PoolSpec, vaults: Pair, open: boolean): Ui
   return data
 }
 
-const swapFee = (data: Uint8Array, amountIn: bigint): bigint =>
-  ceilDiv(amountIn * readU64(data, at.swapFeeNumerator), readU64(data, at.swapFeeDenominator))
-
-/** The pool account after a swap. Only its totals change. */
-const stateAfter = (before: Uint8Array, aToB: boolean, amountIn: bigint, amountOut: bigint): Uint8Array => {
-  const totals = aToB ? ammV4SwapTotals.coinToPc : ammV4SwapTotals.pcToCoin
-  const data = before.slice()
-  writeU128(data, totals.in, readU128(data, totals.in) + amountIn)
-  writeU128(data, totals.out, readU128(data, totals.out) + amountOut)
-  writeU64(data, totals.fee, readU64(data, totals.fee) + swapFee(data, amountIn))
-  return data
-}
-
 /**
  * Creates a filled pool with the base as coin. It takes classic mints only. A pool that is not open only allows
  * withdrawals.
@@ -80,11 +60,11 @@ export const newRaydiumAmmV4Pool = (world: World, spec: PoolSpec, open = true): 
     if (swap?.ending !== "filled") {
       return null
     }
-    const data = stateAfter(world.bank.must(address).data, aToB, amountIn, swap.amountOut)
+    const data = ammV4After(world.bank.must(address).data, { aToB, amountIn, amountOut: swap.amountOut })
     return {
       amountIn,
       amountOut: swap.amountOut,
-      fee: swapFee(data, amountIn),
+      fee: ammV4SwapFee(data, amountIn),
       payments: exchange(aToB, mints, vaults, { in: amountIn, out: swap.amountOut }),
       writes: [{ address, data }]
     }

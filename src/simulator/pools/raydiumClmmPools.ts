@@ -1,17 +1,14 @@
 /** Raydium CLMM pools of the simulated market. */
 import {
-  readU128,
-  readU64,
   newAccountData,
   writeAddress,
   writeI128,
   writeI32,
   writeU128,
   writeU16,
-  writeU32,
-  writeU64
+  writeU32
 } from "../../programs/layout/bytes.ts"
-import { clmmSwapPaths, raydiumClmm } from "../../programs/raydium/clmm.ts"
+import { clmmAfter, clmmSwapPaths, raydiumClmm } from "../../programs/raydium/clmm.ts"
 import {
   CLMM_ARRAY_DISCRIMINATOR,
   CLMM_ARRAY_SIZE,
@@ -28,11 +25,9 @@ import {
   clmmConfigAddress,
   clmmConfigOffsets,
   clmmPoolOffsets,
-  clmmSwapCounters,
   decodeClmmPool
 } from "../../programs/raydium/clmmLayout.ts"
 import { raydiumSqrtPriceAt, raydiumTickAt } from "../../programs/raydium/clmmTicks.ts"
-import type { SwapResult } from "../../programs/math/swapSteps.ts"
 import type { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { concentratedPool, newReserves } from "../chain/concentratedPools.ts"
@@ -124,24 +119,6 @@ const newArray = (
   return data
 }
 
-const moved = (before: Uint8Array, aToB: boolean, result: SwapResult): Uint8Array => {
-  const { sqrtPrice, tick, liquidity, cuts, feeGrowth, amountIn, amountOut } = result
-  const at = aToB ? clmmSwapCounters.token0 : clmmSwapCounters.token1
-  const data = before.slice()
-  const add = (offset: number, amount: bigint) => writeU64(data, offset, readU64(data, offset) + amount)
-  const addWide = (offset: number, amount: bigint) =>
-    writeU128(data, offset, BigInt.asUintN(128, readU128(data, offset) + amount))
-  writeU128(data, clmmPoolOffsets.sqrtPrice, sqrtPrice)
-  writeI32(data, clmmPoolOffsets.tick, tick)
-  writeU128(data, clmmPoolOffsets.liquidity, liquidity)
-  addWide(at.feeGrowth, feeGrowth)
-  add(at.protocolFee, cuts[0] ?? 0n)
-  add(at.fundFee, cuts[1] ?? 0n)
-  addWide(at.swapIn, amountIn)
-  addWide(at.swapOut, amountOut)
-  return data
-}
-
 /** Creates a filled pool. The mints are sorted by address, as the program requires. */
 export const newRaydiumClmmPool = (world: World, spec: ClmmSpec): SimPool => {
   const name = (part: string) => inventAddress(world.seed, `raydium-clmm ${spec.label} ${part}`)
@@ -162,7 +139,7 @@ export const newRaydiumClmmPool = (world: World, spec: ClmmSpec): SimPool => {
       dex: raydiumClmm.dex,
       programId: CLMM_PROGRAM,
       swapPaths: clmmSwapPaths,
-      moved,
+      moved: clmmAfter,
       call: clmmCall(world, { address, mints, vaults, part: name }, ensureConfig(world, spec.tier), tickSpacing),
       stateOf: decodeClmmPool
     },

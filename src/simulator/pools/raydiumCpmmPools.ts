@@ -1,13 +1,11 @@
 /** Raydium CPMM pools of the simulated market. */
-import { readU64, newAccountData, writeAddress, writeU16, writeU64 } from "../../programs/layout/bytes.ts"
-import { outputFor } from "../../programs/math/constantProduct.ts"
-import { ceilDiv, squareRoot } from "../../programs/math/integers.ts"
-import { raydiumCpmm } from "../../programs/raydium/cpmm.ts"
+import { newAccountData, writeAddress, writeU16, writeU64 } from "../../programs/layout/bytes.ts"
+import { squareRoot } from "../../programs/math/integers.ts"
+import { cpmmAfter, cpmmMoves, raydiumCpmm } from "../../programs/raydium/cpmm.ts"
 import {
   CPMM_CONFIG_DISCRIMINATOR,
   CPMM_CONFIG_SIZE,
   CPMM_DISCRIMINATOR,
-  CPMM_FEE_SCALE,
   CPMM_PROGRAM,
   CPMM_SIZE,
   cpmmAuthority,
@@ -105,33 +103,6 @@ const newState = (
   return data
 }
 
-/** What the vault pays out, and how much each fee counter gains. */
-const swapOf = (
-  { config, creatorFeeOn }: CpmmSpec,
-  tokenIn: 0 | 1,
-  received: bigint,
-  reserves: { readonly in: bigint; readonly out: bigint }
-) => {
-  const rate = creatorFeeOn === null ? 0n : config.creator
-  const onInput = creatorFeeOn === 0 || creatorFeeOn === tokenIn + 1
-  const total = ceilDiv(received * (onInput ? config.trade + rate : config.trade), CPMM_FEE_SCALE)
-  const creatorIn = onInput && rate > 0n ? (total * rate) / (config.trade + rate) : 0n
-  const gross = outputFor(received - total, reserves.in, reserves.out)
-  const creatorOut = onInput ? 0n : ceilDiv(gross * rate, CPMM_FEE_SCALE)
-  const tradeFee = total - creatorIn
-  return {
-    payout: gross - creatorOut,
-    tradeFee,
-    protocol: (tradeFee * config.protocol) / CPMM_FEE_SCALE,
-    fund: (tradeFee * config.fund) / CPMM_FEE_SCALE,
-    creatorIn,
-    creatorOut
-  }
-}
-
-const add = (data: Uint8Array, offset: number, amount: bigint): void =>
-  writeU64(data, offset, readU64(data, offset) + amount)
-
 /** Creates a filled pool. The mints are sorted by address, as the program requires. */
 export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
   const { bank } = world
@@ -149,10 +120,10 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     const whole = squareRoot(a[1] * b[1])
     world.issue(world.purse(spec.provider, name("lp mint")), name("lp mint"), whole - CPMM_LOCKED_LP)
   }
-  const config = ensureConfig(world, spec.config)
+  const configAddress = ensureConfig(world, spec.config)
   world.newAccount(address, CPMM_PROGRAM, newState(world, spec, [a[0], b[0]], vaults, name))
 
-  const current = priced(world, raydiumCpmm, [address, vaults.a, vaults.b, a[0], b[0], config])
+  const current = priced(world, raydiumCpmm, [address, vaults.a, vaults.b, a[0], b[0], configAddress])
 
   const plan: SimPool["plan"] = (aToB, amountIn, clock) => {
     const swap = current()?.swap(aToB, amountIn, clock)
@@ -161,21 +132,23 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     }
     const [tokenIn, tokenOut] = aToB ? ([0, 1] as const) : ([1, 0] as const)
     const [into, from] = aToB ? [vaults.a, vaults.b] : [vaults.b, vaults.a]
-    const data = bank.must(address).data.slice()
-    const moved = swapOf(spec, tokenIn, afterTransferFee(world, aToB ? mints.a : mints.b, amountIn), {
-      in: balanceOf(bank.must(into)) - cpmmUncollectedFees(data, tokenIn),
-      out: balanceOf(bank.must(from)) - cpmmUncollectedFees(data, tokenOut)
-    })
-    add(data, at.protocolFees[tokenIn], moved.protocol)
-    add(data, at.fundFees[tokenIn], moved.fund)
-    add(data, at.creatorFees[tokenIn], moved.creatorIn)
-    add(data, at.creatorFees[tokenOut], moved.creatorOut)
+    const { data } = bank.must(address)
+    const { config, creatorFeeOn } = spec
+    const moved = cpmmMoves(
+      { ...config, creator: creatorFeeOn === null ? 0n : config.creator },
+      creatorFeeOn === 0 || creatorFeeOn === tokenIn + 1,
+      afterTransferFee(world, aToB ? mints.a : mints.b, amountIn),
+      {
+        in: balanceOf(bank.must(into)) - cpmmUncollectedFees(data, tokenIn),
+        out: balanceOf(bank.must(from)) - cpmmUncollectedFees(data, tokenOut)
+      }
+    )
     return {
       amountIn,
       amountOut: swap.amountOut,
       fee: moved.tradeFee,
       payments: exchange(aToB, mints, vaults, { in: amountIn, out: moved.payout }),
-      writes: [{ address, data }]
+      writes: [{ address, data: cpmmAfter(data, tokenIn, moved) }]
     }
   }
 
@@ -189,7 +162,7 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     mintB: b[0],
     open: () => spec.state === "open",
     plan,
-    call: cpmmCall(world, called, config),
+    call: cpmmCall(world, called, configAddress),
     price: () => depth().b / depth().a,
     depth,
     ...(spec.provider !== undefined && { liquidity: cpmmLiquidity(world, called, spec.provider) })

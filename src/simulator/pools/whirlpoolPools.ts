@@ -1,16 +1,6 @@
 /** Orca Whirlpools of the simulated market. */
-import {
-  readU128,
-  readU64,
-  newAccountData,
-  writeAddress,
-  writeI128,
-  writeI32,
-  writeU128,
-  writeU16,
-  writeU64
-} from "../../programs/layout/bytes.ts"
-import { whirlpool, whirlpoolSwapPaths } from "../../programs/orca/whirlpool.ts"
+import { newAccountData, writeAddress, writeI128, writeI32, writeU128, writeU16 } from "../../programs/layout/bytes.ts"
+import { whirlpool, whirlpoolAfter, whirlpoolSwapPaths } from "../../programs/orca/whirlpool.ts"
 import {
   arrayStart,
   decodeWhirlpool,
@@ -24,8 +14,7 @@ import {
   WHIRLPOOL_PROGRAM,
   WHIRLPOOL_SIZE,
   whirlpoolArrayAddress,
-  whirlpoolOffsets,
-  whirlpoolSwapCounters
+  whirlpoolOffsets
 } from "../../programs/orca/whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "../../programs/orca/whirlpoolTicks.ts"
 import type { Address } from "../../domain/Address.ts"
@@ -122,16 +111,7 @@ export const newWhirlpool = (world: World, spec: WhirlpoolSpec): SimPool => {
       dex: whirlpool.dex,
       programId: WHIRLPOOL_PROGRAM,
       swapPaths: whirlpoolSwapPaths,
-      moved: (before, aToB, { sqrtPrice, tick, liquidity: active, cuts, feeGrowth }) => {
-        const at = aToB ? whirlpoolSwapCounters.a : whirlpoolSwapCounters.b
-        const data = before.slice()
-        writeU128(data, whirlpoolOffsets.sqrtPrice, sqrtPrice)
-        writeI32(data, whirlpoolOffsets.tick, tick)
-        writeU128(data, whirlpoolOffsets.liquidity, active)
-        writeU64(data, at.protocolFee, readU64(data, at.protocolFee) + (cuts[0] ?? 0n))
-        writeU128(data, at.feeGrowth, BigInt.asUintN(128, readU128(data, at.feeGrowth) + feeGrowth))
-        return data
-      },
+      moved: whirlpoolAfter,
       call: whirlpoolCall(world, { address, mints, vaults, part: name }),
       stateOf: decodeWhirlpool
     },
