@@ -12,6 +12,8 @@ export interface RawLots {
 
 /** A position of one wallet in one mint. Null is unknown. */
 export interface RawPosition {
+  /** The transaction that began it: the first trade, or units from another wallet of the owner. */
+  begun: number
   lots: RawLots
   holding: bigint
   bought: bigint | null
@@ -28,7 +30,8 @@ export interface RawPosition {
 
 const noLots = (): RawLots => ({ known: 0n, cost: 0n, inherited: 0n, received: 0n, unpriced: 0n })
 
-const newPosition = (): RawPosition => ({
+const newPosition = (begun: number): RawPosition => ({
+  begun,
   lots: noLots(),
   holding: 0n,
   bought: 0n,
@@ -124,7 +127,7 @@ const apply = (position: RawPosition, event: BookedEvent, arrived: RawLots): Raw
   return untraded < 0n ? take(position.lots, -untraded) : noLots()
 }
 
-/** Positions of one wallet by mint. A position begins with the first trade of its mint. */
+/** Positions of one wallet by mint. */
 export type Book = ReadonlyMap<string, RawPosition>
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
@@ -138,16 +141,17 @@ export const booksOf = (events: ReadonlyArray<BookedEvent>): ReadonlyMap<string,
       const { mint, trades, wallet } = event
       const book = books.get(wallet) ?? new Map<string, RawPosition>()
       books.set(wallet, book)
-      const known = book.get(mint)
-      if (known === undefined && trades.length === 0) {
-        continue
-      }
-      const position = known ?? newPosition()
-      book.set(mint, position)
       const pool = sent.get(mint) ?? noLots()
       sent.set(mint, pool)
       const untraded = untradedOf(event)
-      add(pool, apply(position, event, take(pool, untraded > 0n ? least(untraded, allOf(pool)) : 0n)))
+      const arrived = take(pool, untraded > 0n ? least(untraded, allOf(pool)) : 0n)
+      const known = book.get(mint)
+      if (known === undefined && trades.length === 0 && allOf(arrived) === 0n) {
+        continue
+      }
+      const position = known ?? newPosition(event.transaction)
+      book.set(mint, position)
+      add(pool, apply(position, event, arrived))
     }
   }
   Map.groupBy(events, ({ transaction }) => transaction).forEach(applyAll)

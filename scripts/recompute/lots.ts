@@ -1,5 +1,5 @@
 /** What sales take by FIFO, LIFO and HIFO, by the rules of docs/numbers.md. Units and nano-dollars, exact. */
-import type { BookedEvent } from "./book.ts"
+import type { Book, BookedEvent } from "./book.ts"
 
 export const LOT_METHODS = ["fifo", "lifo", "hifo"] as const
 export type RawMethod = (typeof LOT_METHODS)[number]
@@ -105,18 +105,25 @@ const soldLots = (
   }))
 }
 
-/** The lots of each mint of one wallet after its events, in the order of the chain. The first trade of a mint begins them. */
-export const lotBooksOf = (events: ReadonlyArray<BookedEvent>, method: RawMethod): ReadonlyMap<string, RawLotBook> => {
+/**
+ * The lots of each mint of one wallet after its events, in the order of the chain. They begin with the position of `book`. What
+ * comes in one transaction without a trade is one lot, whoever sent it.
+ */
+export const lotBooksOf = (
+  events: ReadonlyArray<BookedEvent>,
+  method: RawMethod,
+  book: Book
+): ReadonlyMap<string, RawLotBook> => {
   const shelves = new Map<string, Shelf>()
   const books = new Map<string, RawLotBook>()
-  for (const { after, before, mint, trades } of events) {
-    if (!shelves.has(mint) && trades.length === 0) {
+  for (const { after, before, mint, trades, transaction } of events) {
+    if (transaction < (book.get(mint)?.begun ?? Infinity)) {
       continue
     }
     const shelf = shelves.get(mint) ?? new Shelf(method)
     shelves.set(mint, shelf)
-    const book = books.get(mint) ?? { sold: [], open: [] }
-    books.set(mint, book)
+    const lots = books.get(mint) ?? { sold: [], open: [] }
+    books.set(mint, lots)
     shelf.wasThere(before - shelf.units)
     shelf.take(shelf.units - before)
     const [buys, sells] = [trades.filter(({ isBuy }) => isBuy), trades.filter(({ isBuy }) => !isBuy)]
@@ -126,10 +133,10 @@ export const lotBooksOf = (events: ReadonlyArray<BookedEvent>, method: RawMethod
     buys.forEach(({ amount, fee, nanos }) => shelf.came(amount, nanos === null ? null : nanos + fee))
     for (const { amount, fee, nanos } of sells) {
       shelf.wasThere(amount - shelf.units)
-      book.sold.push(...soldLots(shelf.take(amount), amount, nanos === null ? null : nanos - fee))
+      lots.sold.push(...soldLots(shelf.take(amount), amount, nanos === null ? null : nanos - fee))
     }
     shelf.take(-untraded)
-    book.open = shelf.lots
+    lots.open = shelf.lots
   }
   return books
 }

@@ -4,6 +4,7 @@ import { nanosOf, usd, type WalletDifference } from "./compareWallets.ts"
 import { call } from "./chain.ts"
 import type { ListedAccount } from "./heldAccounts.ts"
 import { SOL } from "./legs.ts"
+import type { RawLotBook, RawMethod, RawSoldLot } from "./lots.ts"
 import type { WalletEvent } from "./walletEvents.ts"
 
 /** `data` of `/wallets/{wallet}/balances`, as far as it is compared. */
@@ -80,10 +81,60 @@ export const compareFunding = (
   return { figures: 1, differences: isFound ? [] : [difference] }
 }
 
-/** A row of `/wallets/{wallet}/lots` by average cost, as far as it is compared. */
+/** A row of `/wallets/{wallet}/lots`, as far as it is compared. */
 export interface ServiceLot {
   readonly mint: string
+  readonly units: string
+  readonly costUsd: string | null
+  readonly proceedsUsd: string | null
   readonly gainUsd: string | null
+}
+
+/** How often each text occurs. */
+const countsOf = (texts: ReadonlyArray<string>): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  texts.forEach((text) => counts.set(text, (counts.get(text) ?? 0) + 1))
+  return counts
+}
+
+const gainOf = ({ cost, proceeds }: RawSoldLot): bigint | null =>
+  cost === null || proceeds === null ? null : proceeds - cost
+
+const soldText = (mint: string, lot: RawSoldLot): string =>
+  `${mint} ${lot.units} ${usd(lot.cost)} ${usd(lot.proceeds)} ${usd(gainOf(lot))}`
+
+/** Compares each sold lot, and each open one, of a method by token, units, cost, proceeds and gain. */
+export const compareMethod = (
+  wallet: string,
+  method: RawMethod,
+  books: ReadonlyMap<string, RawLotBook>,
+  { open, sold }: { readonly open: ReadonlyArray<ServiceLot>; readonly sold: ReadonlyArray<ServiceLot> }
+): Compared => {
+  const given = countsOf([
+    ...sold.map(
+      ({ costUsd, gainUsd, mint, proceedsUsd, units }) => `sold ${mint} ${units} ${costUsd} ${proceedsUsd} ${gainUsd}`
+    ),
+    ...open.map(({ costUsd, mint, units }) => `open ${mint} ${units} ${costUsd}`)
+  ])
+  const own = countsOf(
+    Array.from(books).flatMap(([mint, book]) => [
+      ...book.sold.map((lot) => `sold ${soldText(mint, lot)}`),
+      ...book.open.map(({ cost, units }) => `open ${mint} ${units} ${usd(cost)}`)
+    ])
+  )
+  const texts = Array.from(new Set([...given.keys(), ...own.keys()]))
+  return {
+    figures: texts.length,
+    differences: texts
+      .filter((text) => given.get(text) !== own.get(text))
+      .map((text) => ({
+        wallet,
+        mint: text.split(" ")[1] ?? null,
+        field: `${method}: ${text}`,
+        service: String(given.get(text) ?? 0),
+        recomputed: String(own.get(text) ?? 0)
+      }))
+  }
 }
 
 /** The known gains of the sold lots of each mint, by average cost, have to be the known realized profit of its position. */

@@ -11,12 +11,14 @@ import {
 import { firstUnits, type ListedAccount, NamedAccounts, sumsAround } from "./heldAccounts.ts"
 import { legsOf, readTransaction } from "./legs.ts"
 import { solSwapsOf } from "./record.ts"
+import { LOT_METHODS, lotBooksOf } from "./lots.ts"
 import { makeSolPrice } from "./solPrice.ts"
 import { eventsOf, type WalletEvent } from "./walletEvents.ts"
 import {
   compareBalances,
   compareFunding,
   compareLots,
+  compareMethod,
   type ServiceBalances,
   type ServiceFunding,
   type ServiceLot
@@ -158,6 +160,15 @@ export const checkWallet = async (
   const balances = (await read(`/api/v1/wallets/${wallet}/balances?limit=500`)).data as ServiceBalances
   const funding = (await read(`/api/v1/wallets/${wallet}/funded-by`)).data as ServiceFunding
   const sold = (await readPages(read, `/api/v1/wallets/${wallet}/lots?limit=200`)) as ReadonlyArray<ServiceLot>
+  const byMethod = await Promise.all(
+    LOT_METHODS.map(async (method) => {
+      const pages = (state: string) =>
+        readPages(read, `/api/v1/wallets/${wallet}/lots?method=${method}&state=${state}&limit=200`) as Promise<
+          ReadonlyArray<ServiceLot>
+        >
+      return { method, sold: await pages("sold"), open: await pages("open") }
+    })
+  )
   const byCost = await readPages(
     read,
     `/api/v1/wallets/${wallet}/positions?sort=cost&limit=10`,
@@ -170,6 +181,10 @@ export const checkWallet = async (
   const trades = compareTrades(wallet, reading.events.get(wallet) ?? [], rows)
   const results = compareResults(wallet, book, performance.results)
   const lots = compareLots(wallet, book, sold)
+  const booked = bookedEvents(reading, wallet, listed)
+  const methods = byMethod.map(({ method, ...rows }) =>
+    compareMethod(wallet, method, lotBooksOf(booked, method, book), rows)
+  )
   const held = compareBalances(wallet, balances, listed, await lamportsOf(wallet))
   const funded = compareFunding(wallet, reading.events.get(wallet) ?? [], funding)
   const order = compareOrder(wallet, book, byCost as ServicePositions["positions"])
@@ -185,6 +200,7 @@ export const checkWallet = async (
       order.figures +
       held.figures +
       funded.figures +
+      methods.reduce((sum, { figures }) => sum + figures, 0) +
       chain.length,
     differences: [
       ...compared.differences,
@@ -193,6 +209,7 @@ export const checkWallet = async (
       ...order.differences,
       ...held.differences,
       ...lots.differences,
+      ...methods.flatMap(({ differences }) => differences),
       ...funded.differences,
       ...chain.filter(({ recomputed, service }) => service !== recomputed)
     ]

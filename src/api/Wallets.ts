@@ -289,7 +289,7 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
       )
       .annotate(
         OpenApi.Description,
-        "From the swaps in the record. A page begins after as many rows as the pages before it had: rows of a sale that comes meanwhile move it. Not tax advice."
+        "From the swaps in the record. The latest sale first; open lots by token, the oldest first. A page begins after the last row of the page before it, whatever was bought or sold meanwhile. Not tax advice."
       ),
     HttpApiEndpoint.get("fundedBy", "/api/v1/wallets/:wallet/funded-by", {
       params: walletParams,

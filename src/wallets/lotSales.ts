@@ -9,9 +9,17 @@ export type LotMethod = "average" | "fifo" | "lifo" | "hifo"
 /** How the units of a lot arrived. Only bought lots have a cost. */
 export type LotOrigin = "bought" | "inherited" | "received" | "unpriced"
 
+/** A place in the chain. */
+export interface LotPlace {
+  readonly slot: number
+  readonly index: number
+}
+
 /** Units that arrived together. */
 export interface Lot {
   readonly origin: LotOrigin
+  /** Where they arrived. Together with the origin no two lots of a mint have the same; units that were there before have slot 0. */
+  readonly place: LotPlace
   /** Null for units that were there before, and for the average of several purchases. */
   readonly acquired: Pick<EventOfMint, "signature" | "timeMs"> | null
   readonly units: bigint
@@ -21,7 +29,9 @@ export interface Lot {
 
 /** Units of one lot that one sale took. */
 export interface SoldLot extends Lot {
-  readonly sold: Pick<EventOfMint, "signature" | "timeMs">
+  readonly sold: Pick<EventOfMint, "index" | "signature" | "slot" | "timeMs">
+  /** The number of the lot within its sale, from 0. */
+  readonly part: number
   /** The lot's share of the proceeds; null when they are unknown. */
   readonly proceedsNanos: bigint | null
 }
@@ -46,12 +56,17 @@ interface Stock {
 
 const KIND = { inherited: "inherited", received: "received", unpriced: "unpriced" } as const
 
+/** The place of units whose arrival was not seen, and of averages. */
+const NOWHERE: LotPlace = { slot: 0, index: 0 }
+
 const lotsOf = (lots: Lots): ReadonlyArray<Lot> => [
   ...(lots.known > 0n
-    ? [{ origin: "bought", acquired: null, units: lots.known, costNanos: lots.costNanos } as const]
+    ? [{ origin: "bought", place: NOWHERE, acquired: null, units: lots.known, costNanos: lots.costNanos } as const]
     : []),
   ...(["inherited", "received", "unpriced"] as const).flatMap((kind) =>
-    lots[kind] > 0n ? [{ origin: KIND[kind], acquired: null, units: lots[kind], costNanos: null } as const] : []
+    lots[kind] > 0n
+      ? [{ origin: KIND[kind], place: NOWHERE, acquired: null, units: lots[kind], costNanos: null } as const]
+      : []
   )
 ]
 
@@ -136,18 +151,18 @@ const orderedStock = (method: Exclude<LotMethod, "average">): Stock => {
   }
 }
 
-const without = (origin: LotOrigin, units: bigint, acquired: Lot["acquired"]): Lot => ({
-  origin,
-  acquired,
-  units,
-  costNanos: null
-})
-
-/** Units from another wallet of the owner. That wallet gave them at their average cost, so that no other method knows it. */
-const arrivedLot = (lot: Lot, acquired: Lot["acquired"], method: LotMethod): Lot =>
-  method === "average" || lot.costNanos === null
-    ? { ...lot, acquired }
-    : { ...lot, acquired, origin: "received", costNanos: null }
+/** The lots of an arrival without a trade. What another wallet of the owner sent keeps its average cost; no other method knows a cost. */
+const arrivals = (event: EventOfMint, units: bigint, method: LotMethod): ReadonlyArray<Lot> => {
+  const { arrived = NO_LOTS, index, signature, slot, timeMs } = event
+  const one: Lot = {
+    origin: "received",
+    place: { slot, index },
+    acquired: { signature, timeMs },
+    units,
+    costNanos: null
+  }
+  return method === "average" ? [...lotsOf(arrived), { ...one, units: units - unitsOf(arrived) }] : [one]
+}
 
 /**
  * The events of one mint in the order of the chain, with what each sale took by the method. `units` are the units on the
@@ -162,29 +177,36 @@ export const lotBook = (
   const sold: Array<SoldLot> = []
   let [isBroken, hasBegun, held]: [boolean, boolean, bigint | null] = [false, false, 0n]
 
+  let earlier = 0
+  const inherit = (units: bigint) => {
+    stock.add({ origin: "inherited", place: { slot: 0, index: ++earlier }, acquired: null, units, costNanos: null })
+  }
   const buy = (trade: WalletTrade, at: Pick<EventOfMint, "signature" | "timeMs">) => {
     const costNanos = spent(trade)
-    stock.add({ origin: costNanos === null ? "unpriced" : "bought", acquired: at, units: trade.amount, costNanos })
+    const origin = costNanos === null ? "unpriced" : "bought"
+    const place = { slot: trade.slot, index: trade.index }
+    stock.add({ origin, place, acquired: at, units: trade.amount, costNanos })
     held = held === null ? null : held + trade.amount
   }
   const sell = (trade: WalletTrade, at: Pick<EventOfMint, "signature" | "timeMs">) => {
     const seen = stock.units()
     // Units that were never seen to arrive were there before.
-    stock.add(without("inherited", trade.amount > seen ? trade.amount - seen : 0n, null))
+    inherit(trade.amount > seen ? trade.amount - seen : 0n)
     held = held === null || trade.amount > seen ? null : held - trade.amount
     const proceeds = earned(trade)
+    const of = { ...at, slot: trade.slot, index: trade.index }
     let [taken, shared] = [0n, 0n]
-    for (const lot of stock.take(trade.amount)) {
+    for (const [part, lot] of stock.take(trade.amount).entries()) {
       taken += lot.units
       const upTo = proceeds === null ? 0n : (proceeds * taken) / trade.amount
-      sold.push({ ...lot, sold: at, proceedsNanos: proceeds === null ? null : upTo - shared })
+      sold.push({ ...lot, sold: of, part, proceedsNanos: proceeds === null ? null : upTo - shared })
       shared = upTo
     }
   }
   /** Missing units were there before, extra units left unseen. */
   const settle = (balance: bigint) => {
     const seen = stock.units()
-    stock.add(without("inherited", balance > seen ? balance - seen : 0n, null))
+    inherit(balance > seen ? balance - seen : 0n)
     if (balance < seen) {
       stock.take(seen - balance)
       isBroken = true
@@ -206,9 +228,7 @@ export const lotBook = (
     settle(balance.before)
     const other = otherUnits(balance, event.trades)
     if (other > 0n) {
-      const { arrived = NO_LOTS } = event
-      lotsOf(arrived).forEach((lot) => stock.add(arrivedLot(lot, at, method)))
-      stock.add(without("received", other - unitsOf(arrived), at))
+      arrivals(event, other, method).forEach((lot) => stock.add(lot))
     }
     buysFirst(event.trades).forEach((trade) => (trade.side === "buy" ? buy(trade, at) : sell(trade, at)))
     stock.take(other < 0n ? -other : 0n)

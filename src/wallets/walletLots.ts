@@ -3,8 +3,19 @@ import type { LotSums, WalletLot } from "../api/schemas/WalletLots.ts"
 import type { Mint } from "../domain/Address.ts"
 import type { AccountedEvents } from "./accountedEvents.ts"
 import { minus } from "./ledger.ts"
-import { type Lot, lotBook, type LotMethod, type SoldLot } from "./lotSales.ts"
+import { type Lot, lotBook, type LotMethod, type LotOrigin, type SoldLot } from "./lotSales.ts"
 import { sumOf, usdText, usdTextOrNull } from "./pnl.ts"
+
+/** The place of a row among the lots of a wallet. It stays when other lots come and go. */
+export type LotRowPlace =
+  | { readonly state: "sold"; readonly slot: number; readonly index: number; readonly part: number }
+  | {
+      readonly state: "open"
+      readonly mint: Mint
+      readonly slot: number
+      readonly index: number
+      readonly origin: LotOrigin
+    }
 
 /** Selects lots of a wallet. Null does not filter. */
 export interface LotsRequest {
@@ -14,16 +25,16 @@ export interface LotsRequest {
   /** Times of the sales in `[fromMs, toMs)`. */
   readonly fromMs: number | null
   readonly toMs: number | null
-  /** How many rows the pages up to here had. */
-  readonly offset: number
+  /** Null starts with the first row. A place of the other state counts as none. */
+  readonly after: LotRowPlace | null
   readonly limit: number
 }
 
 /** A page of lots, and the sums over all pages. */
 export interface LotsPage {
   readonly rows: ReadonlyArray<WalletLot>
-  /** Where the next page begins; null at the end. */
-  readonly next: number | null
+  /** The place after which the next page begins; null at the end. */
+  readonly next: LotRowPlace | null
   readonly sums: typeof LotSums.Type
 }
 
@@ -53,6 +64,23 @@ const bodyOf = (row: Row): WalletLot => {
   }
 }
 
+const placeOf = ({ lot, mint, sold }: Row): LotRowPlace =>
+  sold === null
+    ? { state: "open", mint, slot: lot.place.slot, index: lot.place.index, origin: lot.origin }
+    : { state: "sold", slot: sold.sold.slot, index: sold.sold.index, part: sold.part }
+
+const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1)
+
+/** Compares places: the latest sale first, and open lots by mint, the oldest first. */
+const inOrder = (a: LotRowPlace, b: LotRowPlace): number => {
+  if (a.state === "sold" && b.state === "sold") {
+    return b.slot - a.slot || b.index - a.index || a.part - b.part
+  }
+  return a.state === "open" && b.state === "open"
+    ? byText(a.mint, b.mint) || a.slot - b.slot || a.index - b.index || byText(a.origin, b.origin)
+    : 0
+}
+
 /** The sums of a wallet of which nothing is known. */
 export const UNKNOWN_SUMS: LotsPage["sums"] = {
   rows: 0,
@@ -63,10 +91,10 @@ export const UNKNOWN_SUMS: LotsPage["sums"] = {
   knownGainUsd: null
 }
 
-/** One page of lots, the latest sale first; open lots by mint. A mint whose accounts are unread has no known cost. */
+/** One page of lots, the latest sale first; open lots by mint, the oldest first. A mint whose accounts are unread has no known cost. */
 export const lotsPage = (
   { events, isUnread, units }: Pick<AccountedEvents, "events" | "isUnread" | "units">,
-  { fromMs, limit, method, mint: wanted, offset, state, toMs }: LotsRequest
+  { after, fromMs, limit, method, mint: wanted, state, toMs }: LotsRequest
 ): LotsPage => {
   const rows: Array<Row> = []
   let [isBroken, isHeldKnown] = [false, true]
@@ -85,21 +113,22 @@ export const lotsPage = (
         : book.open.map((lot) => ({ mint, decimals, lot: known(lot), sold: null })))
     )
   }
-  const found = rows
+  const sorted = rows
     .filter(
       ({ sold }) =>
         sold === null || ((fromMs === null || sold.sold.timeMs >= fromMs) && (toMs === null || sold.sold.timeMs < toMs))
     )
-    .toSorted(
-      (a, b) =>
-        (b.sold?.sold.timeMs ?? 0) - (a.sold?.sold.timeMs ?? 0) || (a.mint < b.mint ? -1 : Number(a.mint > b.mint))
-    )
+    .map((row) => ({ row, place: placeOf(row) }))
+    .toSorted((a, b) => inOrder(a.place, b.place))
+  const rest = after?.state === state ? sorted.filter(({ place }) => inOrder(after, place) < 0) : sorted
+  const page = rest.slice(0, limit)
+  const found = sorted.map(({ row }) => row)
   const gains = found.map(gainOf)
   const isOpen = state === "open"
   const knownGains = gains.filter((gain) => gain !== null)
   return {
-    rows: found.slice(offset, offset + limit).map(bodyOf),
-    next: offset + limit < found.length ? offset + limit : null,
+    rows: page.map(({ row }) => bodyOf(row)),
+    next: rest.length > limit ? (page.at(-1)?.place ?? null) : null,
     sums: {
       rows: found.length,
       unknown: found.filter((row, place) => (isOpen ? row.lot.costNanos : gains[place]) === null).length,

@@ -157,6 +157,6 @@ layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independe
         assert.isAbove(reading.counts.partial, 10)
         assert.isAbove(reading.counts.tokenSwaps, 10)
       }),
-    120_000
+    600_000
   )
 })

@@ -1,6 +1,6 @@
 /** Lots by the service, compared with lots by code that shares nothing with it, over random histories. */
 import { assert, describe, it } from "@effect/vitest"
-import type { BookedEvent } from "../../scripts/recompute/book.ts"
+import { type BookedEvent, booksOf } from "../../scripts/recompute/book.ts"
 import { LOT_METHODS, lotBooksOf } from "../../scripts/recompute/lots.ts"
 import type { EventOfMint } from "../../src/wallets/ledger.ts"
 import { lotBook } from "../../src/wallets/lotSales.ts"
@@ -68,9 +68,10 @@ describe("lots that are found twice", () => {
     let sales = 0
     for (let seed = 1; seed <= 60; seed++) {
       const { booked, events } = historyOf(seed, 40)
+      const book = booksOf(booked).get(WALLET) ?? new Map()
       for (const method of LOT_METHODS) {
         const service = lotBook(events, method)
-        const own = lotBooksOf(booked, method).get(MINT)
+        const own = lotBooksOf(booked, method, book).get(MINT)
         const name = `${method} of history ${seed}`
         assert.deepStrictEqual(
           service.sold.map(({ costNanos, proceedsNanos, units }) => ({

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { eventsOf, positionsOf } from "../../src/wallets/ledger.ts"
 import { type LotMethod, lotBook } from "../../src/wallets/lotSales.ts"
 import { NO_LOTS } from "../../src/wallets/lots.ts"
-import { lotsPage } from "../../src/wallets/walletLots.ts"
+import { type LotRowPlace, lotsPage } from "../../src/wallets/walletLots.ts"
 import { MINT, tradeOf, usd } from "./trades.ts"
 
 const trades = [
@@ -99,7 +99,7 @@ describe("sales by lots", () => {
       mint: null,
       fromMs: null,
       toMs: null,
-      offset: 0,
+      after: null,
       limit: 9
     } as const
     const { rows, sums } = lotsPage({ events: eventsOf(trades), isUnread: () => true, units: null }, request)
@@ -135,5 +135,54 @@ describe("sales by lots", () => {
       lotBook(given, method).open.map(({ costNanos, origin }) => [origin, costNanos])
     assert.deepStrictEqual(costOf("average"), [["bought", 70n]])
     assert.deepStrictEqual(costOf("hifo"), [["received", null]])
+  })
+
+  it("have one lot for units from another wallet of the owner, however that wallet got them", () => {
+    const given = eventsOf(trades)
+      .slice(0, 1)
+      .map((event) => ({
+        ...event,
+        trades: [],
+        balance: { before: 2n, after: 12n },
+        arrived: { ...NO_LOTS, known: 3n, costNanos: 30n, inherited: 2n, unpriced: 1n }
+      }))
+    const openOf = (method: LotMethod) => lotBook(given, method).open.map(({ origin, units }) => [origin, units])
+    assert.deepStrictEqual(openOf("fifo"), [
+      ["inherited", 2n],
+      ["received", 10n]
+    ])
+    assert.deepStrictEqual(openOf("average"), [
+      ["bought", 3n],
+      ["inherited", 4n],
+      ["received", 4n],
+      ["unpriced", 1n]
+    ])
+  })
+
+  it("keep their places when lots come and go between two pages", () => {
+    const page = (rows: typeof trades, state: "sold" | "open", after: LotRowPlace | null = null) =>
+      lotsPage(
+        { events: eventsOf(rows), isUnread: () => false, units: null },
+        { method: "fifo", state, mint: null, fromMs: null, toMs: null, after, limit: 1 }
+      )
+    const sold = page(trades, "sold")
+    const later = tradeOf({ slot: 6, side: "sell", amount: 5n, held: { before: 5n, after: 0n } })
+    const second = page([...trades, later], "sold", sold.next)
+    assert.deepStrictEqual(
+      [sold.rows, second.rows].flat().map(({ acquiredSignature, soldSignature }) => [soldSignature, acquiredSignature]),
+      [
+        ["sig_5_0", "sig_2_0"],
+        ["sig_5_0", "sig_3_0"]
+      ]
+    )
+    const open = page(trades.slice(0, 3), "open")
+    const rest = page(trades.slice(0, 4), "open", open.next)
+    assert.deepStrictEqual(
+      [open.rows, rest.rows].flat().map(({ acquiredSignature, units }) => [acquiredSignature, units]),
+      [
+        ["sig_1_0", 10n],
+        ["sig_2_0", 5n]
+      ]
+    )
   })
 })

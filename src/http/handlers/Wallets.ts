@@ -35,7 +35,7 @@ import { storeUnavailable, unavailable as dataUnavailable } from "../problems.ts
 import { csvResponse, csvText, digitsOf, prefersCsv, unpaged } from "./csv.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, sealedBy, startOf } from "./paging.ts"
-import { keyOfPlace, offsetOfKey, positionPlaceOfKey, walletPlaceOfKey } from "./tradeRequests.ts"
+import { keyOfLot, keyOfPlace, lotPlaceOfKey, positionPlaceOfKey, walletPlaceOfKey } from "./tradeRequests.ts"
 import { enterBatch } from "./walletBatch.ts"
 
 const unavailable = storeUnavailable("Wallets cannot be read", "Wallets are unavailable: try again.")
@@ -259,20 +259,20 @@ export const layer = HttpApiBuilder.group(
       const { cursor, limit = defaultRows } = query
       const filter = lotFilter(query)
       const sealed = sealedBy("wallets.lots", { wallet, ...filter }, limit)
-      const offset = (yield* startOf(cursor, sealed, offsetOfKey)) ?? 0
+      const after = yield* startOf(cursor, sealed, lotPlaceOfKey)
       yield* enterBatch(batch)
-      const found = yield* Effect.catch(reader.lotsOf(wallet, { ...filter, offset, limit }), unavailable)
+      const found = yield* Effect.catch(reader.lotsOf(wallet, { ...filter, after, limit }), unavailable)
       const { next, rows: data, ...knowledge } = found
       const { method } = filter
       const meta = { methodVersion: "public-wallet-lots-v1", chain: "solana", wallet, method, ...knowledge } as const
-      const nextCursor = yield* nextOf(next === null ? null : [String(next)], sealed)
+      const nextCursor = yield* nextOf(next && keyOfLot(next), sealed)
       return { data, nextCursor, meta: yield* metaWith(meta) }
     }, Effect.scoped)
 
     const lotsText = Effect.fnUntraced(function* (wallet: Address, query: typeof LotsQuery.Type) {
       yield* unpaged(query)
       yield* enterBatch(batch)
-      const request = { ...lotFilter(query), offset: 0, limit: Number.MAX_SAFE_INTEGER }
+      const request = { ...lotFilter(query), after: null, limit: Number.MAX_SAFE_INTEGER }
       const { rows } = yield* Effect.catch(reader.lotsOf(wallet, request), unavailable)
       return csvResponse(csvText(LOT_COLUMNS, rows.map(lotCells)), `lots-${request.method}-${wallet}`)
     }, Effect.scoped)

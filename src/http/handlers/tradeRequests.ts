@@ -4,6 +4,8 @@ import { fractionOf } from "../../domain/rational.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
 import type { TradeFilter, TradePlace } from "../../market/model/TradesRequest.ts"
 import { addressOf } from "../../domain/Address.ts"
+import type { LotOrigin } from "../../wallets/lotSales.ts"
+import type { LotRowPlace } from "../../wallets/walletLots.ts"
 import type { PositionPlace } from "../../wallets/positionPages.ts"
 import type { WalletPlace } from "../../wallets/walletTrades.ts"
 import type { OrderKey } from "../middleware/cursor.ts"
@@ -80,3 +82,26 @@ export const holderOfKey = ([amount = "", owner = "", ...more]: OrderKey) => {
 /** The number of rows before a page in a cursor's key; null when it is malformed. */
 export const offsetOfKey = ([offset = "", ...more]: OrderKey): number | null =>
   more.length === 0 && WHOLE.test(offset) ? Number(offset) : null
+
+/** The key of a place among lots. */
+export const keyOfLot = (place: LotRowPlace): OrderKey =>
+  place.state === "sold"
+    ? ["sold", String(place.slot), String(place.index), String(place.part)]
+    : ["open", String(place.slot), String(place.index), place.mint, place.origin]
+
+const ORIGINS: ReadonlyArray<LotOrigin> = ["bought", "inherited", "received", "unpriced"]
+
+/** The place in such a key; null when it is malformed. */
+export const lotPlaceOfKey = ([state, slot = "", index = "", last = "", named, ...more]: OrderKey) => {
+  const place = placeOfKey([slot, index, ...more])
+  if (place === null) {
+    return null
+  }
+  if (state === "sold") {
+    return named === undefined && WHOLE.test(last) ? ({ state, ...place, part: Number(last) } as const) : null
+  }
+  const [mint, origin] = [addressOf(last), ORIGINS.find((each) => each === named)]
+  return state === "open" && mint !== undefined && origin !== undefined
+    ? ({ state, ...place, mint, origin } as const)
+    : null
+}
