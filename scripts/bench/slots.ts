@@ -46,7 +46,7 @@ const decode = ({ slot, unixTimestamp }: ReplayedSlot, messages: ReadonlyArray<B
       transactions.push([transaction.index, decoding.decode(transaction.index, transaction.info)])
     }
   }
-  const head = { slot, parentSlot: slot - 1, blockTime: unixTimestamp, executed: transactions.length }
+  const head = { slot, parentSlot: slot - 1, blockTime: unixTimestamp, executed: transactions.length, blockhash: "" }
   return decoding.pack({ head, transactions })
 }
 

@@ -251,7 +251,13 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
         // The stream itself waits for the next slot, so no pause between polls is needed.
         return Stream.fromEffectDrain(slots.begin(after)).pipe(
           Stream.concat(followBlocks(streamed, progress, { ...settings, poll: Duration.zero }, after)),
-          Stream.interruptWhen(Effect.raceFirst(isEnded, compareStream(slots, source)))
+          Stream.interruptWhen(
+            Effect.raceAllFirst([
+              isEnded,
+              compareStream(slots, source),
+              slots.disputed((slot) => nodes.call((rpc) => rpc.getBlockhash(slot)))
+            ])
+          )
         )
       }).pipe(Stream.unwrap),
     read: (slot) =>

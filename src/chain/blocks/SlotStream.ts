@@ -1,6 +1,9 @@
 import type { Effect, Option } from "effect"
 import type { ChainUnavailable } from "../ChainUnavailable.ts"
 
+/** The blockhash of a slot, by a node. */
+export type HashOf = (slot: number) => Effect.Effect<string, ChainUnavailable>
+
 /** Blocks that a provider streams. A block that it does not have, or not in time, is read from a node. */
 export interface SlotStream<Message> {
   /** Begins to stream after this slot, or with the newest slot when it is null. */
@@ -13,6 +16,8 @@ export interface SlotStream<Message> {
   readonly read: (slot: number) => Effect.Effect<Option.Option<Message>, ChainUnavailable>
   /** Compares the stream with the newest slot of a node, and leaves an endpoint that falls behind. */
   readonly compare: (slot: number) => Effect.Effect<void>
+  /** Asks a node whenever raced endpoints have different blocks, and sets the wrong ones aside. Never ends. */
+  readonly disputed: (hashOf: HashOf) => Effect.Effect<never>
   /** Host of the endpoint; null while nothing arrives from it. */
   readonly host: () => string | null
 }

@@ -1,5 +1,5 @@
 import { Config, Duration, Effect } from "effect"
-import { durationSetting } from "../../domain/countSetting.ts"
+import { countSetting, durationSetting } from "../../domain/countSetting.ts"
 import type { BlockHead } from "../blocks/BlockFeed.ts"
 import { type BlockFeedOptions, blockSettings, makeBlockFeed } from "../blocks/BlockFeedRpc.ts"
 import { rpcSettings } from "../rpc/rpcSettings.ts"
@@ -9,7 +9,9 @@ import { geyserEndpoints, type GeyserOptions } from "./geyserSettings.ts"
 
 /** Settings of a block feed with a stream. */
 export interface GeyserFeedOptions extends BlockFeedOptions {
-  readonly geyser?: (GeyserOptions & { readonly patience?: Duration.Duration | undefined }) | undefined
+  readonly geyser?:
+    | (GeyserOptions & { readonly patience?: Duration.Duration | undefined; readonly race?: number | undefined })
+    | undefined
   /** The module that the thread of the stream runs. It calls `serveGeyser` with a decoder. */
   readonly geyserWorker: URL
 }
@@ -18,6 +20,12 @@ export interface GeyserFeedOptions extends BlockFeedOptions {
 export const geyserPatience: Config.Config<Duration.Duration> = durationSetting("GEYSER_PATIENCE").pipe(
   Config.withDefault(Duration.seconds(5))
 )
+
+/**
+ * How many endpoints stream blocks at once: `GEYSER_RACE` (1). The first whole slot wins, so the loss of one of them
+ * costs nothing. Each needs a thread of its own.
+ */
+export const geyserRace: Config.Config<number> = countSetting("GEYSER_RACE", 1, 1)
 
 /**
  * The blocks that Geyser endpoints stream. The endpoints come from the options or from `GEYSER_URL`. Blocks that they
@@ -31,6 +39,7 @@ export const makeGeyserFeed = Effect.fnUntraced(function* <Message, Block extend
   const { poll } = { ...(yield* blockSettings), ...options.blocks }
   const patience = geyser?.patience ?? (yield* geyserPatience)
   const commitment = geyserCommitment((yield* rpcSettings(options)).commitment)
-  const slots = yield* makeGeyserSlots<Message>({ worker: geyserWorker, endpoints, commitment, patience, poll })
+  const race = geyser?.race ?? (yield* geyserRace)
+  const slots = yield* makeGeyserSlots<Message>({ worker: geyserWorker, endpoints, commitment, patience, poll, race })
   return yield* makeBlockFeed(options, unpack, slots)
 })

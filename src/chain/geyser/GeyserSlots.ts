@@ -1,13 +1,16 @@
-/** Blocks of a Geyser. A thread of their own reads, assembles and decodes them. */
-import { Clock, Duration, Effect, Option, type Scope } from "effect"
+/** Blocks of Geysers. A thread for each endpoint that streams reads, assembles and decodes them. */
+import { Clock, Duration, Effect, Option, Scope } from "effect"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import { Worker } from "node:worker_threads"
-import { noteFailure } from "../../operations/SourceMonitor.ts"
+import { Readings } from "../../operations/Readings.ts"
+import { noteFailure, SourceMonitor, type SourceState } from "../../operations/SourceMonitor.ts"
 import { ChainUnavailable } from "../ChainUnavailable.ts"
-import type { SlotStream } from "../blocks/SlotStream.ts"
+import { SLOT_SKIPPED } from "../blocks/followBlocks.ts"
+import type { HashOf, SlotStream } from "../blocks/SlotStream.ts"
 import type { GeyserCommand, GeyserEvent, GeyserWorkerSettings } from "./geyserMessages.ts"
 import { type GeyserEndpoint, targetOf } from "./geyserSettings.ts"
-import { StreamedSlots } from "./StreamedSlots.ts"
+import { type Dispute, RacedSlots } from "./RacedSlots.ts"
+import type { StreamedSlots } from "./StreamedSlots.ts"
 
 /** Settings of a stream of blocks. */
 export interface GeyserSlotsOptions {
@@ -20,12 +23,18 @@ export interface GeyserSlotsOptions {
   readonly patience: Duration.Duration
   /** The longest wait for a newer slot. */
   readonly poll: Duration.Duration
+  /** How many endpoints stream at once. */
+  readonly race: number
 }
 
 /** Slots are requested in order, a few at a time. A slot this far below a requested one has been answered. */
 const REQUESTED_AHEAD = 16
 /** An endpoint this many slots behind a node is left, unless it catches up. */
 const MOST_LAG = 64
+/** A raced endpoint this many slots behind the fastest one lags. */
+const RACE_LAG = 8
+/** A node that cannot say which endpoint is right is asked again after this long. */
+const SETTLED_EVERY = "1 second"
 /** A thread that has ended is started again, but not more often than this. */
 const THREAD_PAUSE_MS = 1_000
 
@@ -36,18 +45,20 @@ const THREAD_PAUSE_MS = 1_000
 const resourceLimits = { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 512 }
 
 const skipped = (slot: number) =>
-  new ChainUnavailable({ reason: "invalid", detail: `slot ${slot} has no block`, rpcCode: -32007 })
+  new ChainUnavailable({ reason: "invalid", detail: `slot ${slot} has no block`, rpcCode: SLOT_SKIPPED })
+
+const isSkipped = ({ rpcCode }: ChainUnavailable): boolean => rpcCode === SLOT_SKIPPED
 
 /** The main thread's end of the thread that reads the stream. */
 class GeyserThread<Message> {
-  readonly buffer = new StreamedSlots<Message>()
+  readonly buffer: StreamedSlots<Message>
   /** When the newest event arrived by the monotonic clock; before the first, when the stream began. */
   heardAtMs = Number.NEGATIVE_INFINITY
   host: string | null = null
   readonly #options: { readonly worker: URL; readonly settings: GeyserWorkerSettings }
   readonly #nowMs: () => number
   readonly #onEnd: (host: string, detail: string) => void
-  readonly #waiting = new Set<() => void>()
+  readonly #onEvent: (slot: number | null) => void
   #worker: Worker | null = null
   #startedAtMs = Number.NEGATIVE_INFINITY
   #run = 0
@@ -55,17 +66,23 @@ class GeyserThread<Message> {
 
   constructor(
     options: { readonly worker: URL; readonly settings: GeyserWorkerSettings },
+    buffer: StreamedSlots<Message>,
     nowMs: () => number,
-    onEnd: (host: string, detail: string) => void
+    on: {
+      readonly end: (host: string, detail: string) => void
+      /** After each event, with the slot whose head has arrived. */
+      readonly event: (slot: number | null) => void
+    }
   ) {
     this.#options = options
+    this.buffer = buffer
     this.#nowMs = nowMs
-    this.#onEnd = onEnd
+    this.#onEnd = on.end
+    this.#onEvent = on.event
   }
 
-  /** Forgets what was streamed, and begins after a slot. */
+  /** Begins after a slot. What was streamed must have been forgotten. */
   begin(after: number | null): void {
-    this.buffer.clear()
     this.host = null
     this.heardAtMs = this.#nowMs()
     this.#below = after === null || after === 0 ? null : after + 1
@@ -84,7 +101,6 @@ class GeyserThread<Message> {
     const below = slot - REQUESTED_AHEAD
     if (below > (this.#below ?? 0)) {
       this.#below = below
-      this.buffer.forgetBefore(below)
       this.#post({ _tag: "taken", below })
     }
   }
@@ -92,13 +108,6 @@ class GeyserThread<Message> {
   leave(): void {
     this.#post({ _tag: "leave" })
   }
-
-  /** Returns at the next event. */
-  readonly changed: Effect.Effect<void> = Effect.callback((resume) => {
-    const wake = () => resume(Effect.void)
-    this.#waiting.add(wake)
-    return Effect.sync(() => this.#waiting.delete(wake))
-  })
 
   readonly stop: Effect.Effect<void> = Effect.promise(async () => {
     const worker = this.#worker
@@ -149,7 +158,7 @@ class GeyserThread<Message> {
         this.buffer.begin(event.from)
         break
       case "slot":
-        this.buffer.link(event.slot, event.parentSlot)
+        this.buffer.link(event.slot, event.parentSlot, event.blockhash)
         break
       case "block":
         this.buffer.put(event.slot, event.message)
@@ -158,6 +167,21 @@ class GeyserThread<Message> {
         this.buffer.fail(event.slot)
         break
     }
+    this.#onEvent(event._tag === "slot" && event.blockhash !== null ? event.slot : null)
+  }
+}
+
+/** Fibers that wait for the next event. */
+class Waiting {
+  readonly #waiting = new Set<() => void>()
+
+  readonly next: Effect.Effect<void> = Effect.callback((resume) => {
+    const wake = () => resume(Effect.void)
+    this.#waiting.add(wake)
+    return Effect.sync(() => this.#waiting.delete(wake))
+  })
+
+  wake(): void {
     // A waiter that is resumed may wait again at once.
     const waiting = Array.from(this.#waiting)
     this.#waiting.clear()
@@ -165,75 +189,134 @@ class GeyserThread<Message> {
   }
 }
 
-const settingsOf = ({ commitment, endpoints, patience }: GeyserSlotsOptions): GeyserWorkerSettings => ({
-  targets: endpoints.map(targetOf),
+/** The settings of one thread of the race. Each endpoint belongs to one thread. */
+const settingsOf = (
+  { commitment, endpoints, patience, race }: GeyserSlotsOptions,
+  place: number
+): GeyserWorkerSettings => ({
+  targets: endpoints.filter((_, index) => index % race === place).map(targetOf),
   silenceMs: 2 * Duration.toMillis(patience),
   commitment
 })
 
-/** A stream of the blocks at these endpoints, until the scope closes. Connects to none before `begin`. */
-export const makeGeyserSlots = Effect.fnUntraced(function* <Message>(
-  options: GeyserSlotsOptions
-): Effect.fn.Return<SlotStream<Message>, never, Scope.Scope> {
+/** The name of the source of a raced endpoint. */
+const sourceOf = (place: number) => `geyser_${place + 1}`
+
+/**
+ * A stream of the blocks at these endpoints, until the scope closes. With a race, several of them stream at once and
+ * the first whole slot wins. Connects to none before `begin`.
+ */
+export const makeGeyserSlots = Effect.fnUntraced(function* <Message>({
+  race: wanted,
+  ...given
+}: GeyserSlotsOptions): Effect.fn.Return<SlotStream<Message>, never, Scope.Scope> {
+  const options = { ...given, race: Math.max(1, Math.min(wanted, given.endpoints.length)) }
   const { patience, poll } = options
   const clock = yield* Clock.Clock
   const context = yield* Effect.context<never>()
   const nowMs = () => monotonicMs(clock)
-  let last = ""
-  const report = (host: string, detail: string) => {
-    const failure = `${host}: ${detail}`
-    // An endpoint that stays away fails every few seconds with the same message.
-    const log = failure === last ? Effect.logDebug : Effect.logWarning
-    last = failure
-    Effect.runForkWith(context)(
-      Effect.andThen(
-        log("The stream of blocks ended: opening another one", { host, detail }),
-        noteFailure("block_feed", failure)
+  const waiting = new Waiting()
+  const threads: Array<GeyserThread<Message>> = []
+  const slots = new RacedSlots<Message>(options.race, (place) => threads[place]?.host != null)
+  const reporter = (place: number) => {
+    let last = ""
+    return (host: string, detail: string) => {
+      const failure = `${host}: ${detail}`
+      // An endpoint that stays away fails every few seconds with the same message.
+      const log = failure === last ? Effect.logDebug : Effect.logWarning
+      last = failure
+      Effect.runForkWith(context)(
+        Effect.andThen(
+          log("The stream of blocks ended: opening another one", { host, detail }),
+          noteFailure(options.race === 1 ? "block_feed" : sourceOf(place), failure)
+        )
       )
-    )
+    }
   }
-  const thread = new GeyserThread<Message>({ worker: options.worker, settings: settingsOf(options) }, nowMs, report)
-  yield* Effect.addFinalizer(() => thread.stop)
-  const { buffer } = thread
-  const isSilent = () => nowMs() - thread.heardAtMs > Duration.toMillis(patience)
+  slots.buffers.forEach((buffer, place) =>
+    threads.push(
+      new GeyserThread<Message>({ worker: options.worker, settings: settingsOf(options, place) }, buffer, nowMs, {
+        end: reporter(place),
+        event: (slot) => {
+          if (slot !== null) {
+            slots.compare(slot)
+          }
+          waiting.wake()
+        }
+      })
+    )
+  )
+  yield* Effect.addFinalizer(() => Effect.forEach(threads, ({ stop }) => stop, { discard: true }))
+  const isQuiet = (thread: GeyserThread<Message>) => nowMs() - thread.heardAtMs > Duration.toMillis(patience)
+  const isSilent = () => threads.every((thread, place) => slots.isAside(place) || isQuiet(thread))
   let reported = -1
-  let lag = 0
+  const lags = threads.map(() => 0)
+
+  const stateOf = (thread: GeyserThread<Message>, place: number, wallMs: number): SourceState => {
+    const observedAtMs = thread.buffer.head < 0 ? null : wallMs - (nowMs() - thread.heardAtMs)
+    const isLate = isQuiet(thread) || slots.isAside(place) || slots.head - thread.buffer.head > RACE_LAG
+    return {
+      observedAtMs,
+      status: observedAtMs === null ? "unavailable" : isLate ? "stale" : "known",
+      node: thread.host ?? options.endpoints[place]?.host,
+      ...(thread.buffer.head >= 0 && { slot: thread.buffer.head })
+    }
+  }
+  const reportRace = Effect.gen(function* () {
+    const monitor = yield* SourceMonitor
+    for (const [place, thread] of threads.entries()) {
+      yield* monitor.report(sourceOf(place), (wallMs) => stateOf(thread, place, wallMs))
+    }
+    yield* (yield* Readings).report(
+      {
+        name: "fathom_geyser_slots_won_total",
+        help: "Slots that a raced Geyser endpoint had whole before the others.",
+        kind: "counter"
+      },
+      () => slots.won.map((value, place) => ({ value, labels: { source: sourceOf(place) } }))
+    )
+  })
+  // A process that only follows the bus never begins, and does not have these sources.
+  const scope = yield* Effect.scope
+  const begun = yield* Effect.cached(options.race === 1 ? Effect.void : Scope.provide(reportRace, scope))
 
   const newest = Effect.fnUntraced(function* (node: Effect.Effect<number, ChainUnavailable>) {
-    thread.revive()
-    if (!isSilent() && buffer.head <= reported) {
-      yield* Effect.timeoutOption(thread.changed, poll)
+    threads.forEach((thread) => thread.revive())
+    if (!isSilent() && slots.head <= reported) {
+      yield* Effect.timeoutOption(waiting.next, poll)
     }
-    while (!isSilent() && buffer.head < 0) {
-      yield* Effect.timeoutOption(thread.changed, poll)
+    while (!isSilent() && slots.head < 0) {
+      yield* Effect.timeoutOption(waiting.next, poll)
     }
     if (isSilent()) {
       return yield* Effect.delay(node, poll)
     }
-    reported = buffer.head
-    return buffer.head
+    reported = slots.head
+    return slots.head
   })
 
   const awaited = Effect.fnUntraced(function* (slot: number) {
-    while (!isSilent() && buffer.stateOf(slot) === "coming") {
-      yield* thread.changed
+    while (!isSilent() && slots.stateOf(slot) === "coming") {
+      yield* waiting.next
     }
   })
 
   const read = Effect.fnUntraced(function* (slot: number) {
-    thread.request(slot)
+    slots.forgetBefore(slot - REQUESTED_AHEAD)
+    threads.forEach((thread) => thread.request(slot))
     yield* Effect.timeoutOption(awaited(slot), patience)
-    if (buffer.stateOf(slot) === "skipped") {
+    if (slots.stateOf(slot) === "skipped") {
       return yield* skipped(slot)
     }
-    return Option.fromUndefinedOr(buffer.take(slot))
+    return Option.fromUndefinedOr(slots.take(slot))
   })
 
-  const compare = Effect.fnUntraced(function* (slot: number) {
-    const before = lag
-    lag = isSilent() ? 0 : slot - buffer.head
-    if (before > MOST_LAG && lag >= before && options.endpoints.length > 1) {
-      lag = 0
+  const compareLag = Effect.fnUntraced(function* (thread: GeyserThread<Message>, place: number, slot: number) {
+    const before = lags[place] ?? 0
+    const lag = isQuiet(thread) ? 0 : slot - thread.buffer.head
+    lags[place] = lag
+    if (before > MOST_LAG && lag >= before && options.endpoints.length > options.race) {
+      lags[place] = 0
       yield* Effect.logWarning("The endpoint falls behind: going on with the next one", {
         host: thread.host,
         slots: before
@@ -242,21 +325,51 @@ export const makeGeyserSlots = Effect.fnUntraced(function* <Message>(
     }
   })
 
+  /** Asks the node which endpoint is right. */
+  const settle = Effect.fnUntraced(function* ({ hashes, slot }: Dispute, hashOf: HashOf) {
+    // Where the node has no block, every endpoint with one is wrong.
+    const hash = yield* Effect.catchIf(hashOf(slot), isSkipped, () => Effect.succeed(""))
+    for (const place of slots.settle(hash)) {
+      const host = threads[place]?.host ?? "endpoint"
+      yield* Effect.logError("A Geyser streams another block than the node, and is not followed", {
+        host,
+        slot,
+        hashes
+      })
+      yield* noteFailure(sourceOf(place), `${host}: another block in slot ${slot} than the node has`)
+    }
+    waiting.wake()
+  })
+
   return {
     begin: (after) =>
-      Effect.sync(() => {
-        reported = -1
-        lag = 0
-        thread.begin(after)
-      }),
+      Effect.andThen(
+        begun,
+        Effect.sync(() => {
+          reported = -1
+          lags.fill(0)
+          slots.clear()
+          threads.forEach((thread) => thread.begin(after))
+        })
+      ),
     newest,
     // The stream knows which slots were skipped, so the list need not leave them out.
     list: (from, limit) =>
-      buffer.covers(from)
-        ? Option.some(Array.from({ length: Math.min(limit, buffer.head - from + 1) }, (_, i) => from + i))
+      slots.covers(from)
+        ? Option.some(Array.from({ length: Math.min(limit, slots.head - from + 1) }, (_, i) => from + i))
         : Option.none(),
     read,
-    compare,
-    host: () => (isSilent() ? null : thread.host)
+    compare: (slot) => Effect.forEach(threads, (thread, place) => compareLag(thread, place, slot), { discard: true }),
+    disputed: (hashOf) =>
+      Effect.forever(
+        Effect.suspend(() =>
+          slots.dispute === null
+            ? waiting.next
+            : // The node may not have the slot yet.
+              Effect.catch(settle(slots.dispute, hashOf), () => Effect.sleep(SETTLED_EVERY))
+        )
+      ),
+    host: () =>
+      isSilent() ? null : (threads[slots.winner]?.host ?? threads.find(({ host }) => host !== null)?.host ?? null)
   }
 })

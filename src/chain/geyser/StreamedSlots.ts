@@ -9,9 +9,16 @@ export class StreamedSlots<Message> {
   readonly #blocks = new Map<number, Message>()
   readonly #unreadable = new Set<number>()
   readonly #skipped = new Set<number>()
+  readonly #hashes = new Map<number, string>()
+  readonly #wants: (slot: number) => boolean
   #from = Number.POSITIVE_INFINITY
   #below = 0
   #head = -1
+
+  /** Keeps only whole slots that `wants` wants. */
+  constructor(wants: (slot: number) => boolean = () => true) {
+    this.#wants = wants
+  }
 
   /** The newest slot that the stream has confirmed; -1 before the first. */
   get head(): number {
@@ -23,9 +30,22 @@ export class StreamedSlots<Message> {
     this.#from = from
   }
 
+  /** The blockhashes of the slots that are still wanted. */
+  get hashes(): ReadonlyMap<number, string> {
+    return this.#hashes
+  }
+
+  /** The blockhash of a slot; null when it is not known. */
+  hashOf(slot: number): string | null {
+    return this.#hashes.get(slot) ?? null
+  }
+
   /** A slot was confirmed. The slots between it and its parent have no block. */
-  link(slot: number, parentSlot: number | null): void {
+  link(slot: number, parentSlot: number | null, blockhash: string | null = null): void {
     this.#head = Math.max(this.#head, slot)
+    if (blockhash !== null && slot >= this.#below) {
+      this.#hashes.set(slot, blockhash)
+    }
     if (parentSlot === null || slot - parentSlot > MOST_SKIPPED) {
       return
     }
@@ -36,7 +56,7 @@ export class StreamedSlots<Message> {
 
   /** Keeps a whole slot, unless it is no longer wanted. */
   put(slot: number, message: Message): void {
-    if (slot >= this.#below) {
+    if (slot >= this.#below && this.#wants(slot)) {
       this.#blocks.set(slot, message)
     }
   }
@@ -73,7 +93,7 @@ export class StreamedSlots<Message> {
   /** Slots before this one are no longer wanted. */
   forgetBefore(slot: number): void {
     this.#below = Math.max(this.#below, slot)
-    for (const slots of [this.#blocks, this.#unreadable, this.#skipped]) {
+    for (const slots of [this.#blocks, this.#unreadable, this.#skipped, this.#hashes]) {
       for (const known of slots.keys()) {
         if (known < slot) {
           slots.delete(known)
@@ -87,6 +107,7 @@ export class StreamedSlots<Message> {
     this.#blocks.clear()
     this.#unreadable.clear()
     this.#skipped.clear()
+    this.#hashes.clear()
     this.#from = Number.POSITIVE_INFINITY
     this.#below = 0
     this.#head = -1

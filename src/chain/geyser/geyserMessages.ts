@@ -26,13 +26,19 @@ export type GeyserCommand =
   | { readonly _tag: "leave" }
 
 /**
- * `began`: the stream has every slot from this one on. `slot`: a slot was confirmed on top of its parent. `block`: a
+ * `began`: the stream has every slot from this one on. `slot`: a slot was confirmed on top of its parent;
+ * its blockhash comes with its head. `block`: a
  * whole slot, packed. `unreadable`: a whole slot that cannot be decoded. `ended`: a stream ended, and another one is
  * tried.
  */
 export type GeyserEvent<Message> = { readonly run: number } & (
   | { readonly _tag: "began"; readonly from: number; readonly host: string }
-  | { readonly _tag: "slot"; readonly slot: number; readonly parentSlot: number | null }
+  | {
+      readonly _tag: "slot"
+      readonly slot: number
+      readonly parentSlot: number | null
+      readonly blockhash: string | null
+    }
   | { readonly _tag: "block"; readonly slot: number; readonly message: Message }
   | { readonly _tag: "unreadable"; readonly slot: number }
   | { readonly _tag: "ended"; readonly host: string; readonly detail: string }

@@ -38,6 +38,8 @@ export interface SlotHead {
   /** Seconds since the Unix epoch; null when it is not known. */
   readonly blockTime: number | null
   readonly executed: number
+  /** Empty when the head has none. */
+  readonly blockhash: string
 }
 
 /** One message of a stream. At most one of the members after `filters` has a value. */
@@ -197,16 +199,20 @@ const readTime = (end: number): number => {
 }
 
 const readHead = (end: number): SlotHead => {
-  const head: { slot: number; parentSlot: number; blockTime: number | null; executed: number } = {
+  const head: { slot: number; parentSlot: number; blockTime: number | null; executed: number; blockhash: string } = {
     slot: 0,
     parentSlot: 0,
     blockTime: null,
-    executed: 0
+    executed: 0,
+    blockhash: ""
   }
   readFields(end, (tag) => {
     switch (tag) {
       case varintField(1):
         head.slot = wire.number()
+        return true
+      case bytesField(2):
+        head.blockhash = wire.text()
         return true
       case bytesField(4):
         head.blockTime = readTime(wire.end())

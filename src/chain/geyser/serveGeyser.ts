@@ -35,11 +35,11 @@ const UNREADABLE = Symbol("unreadable")
 const linkOf = (
   { head, slot }: StreamUpdate,
   commitment: number
-): { slot: number; parentSlot: number | null } | null => {
+): { slot: number; parentSlot: number | null; blockhash: string | null } | null => {
   if (head !== null) {
-    return { slot: head.slot, parentSlot: head.parentSlot }
+    return { slot: head.slot, parentSlot: head.parentSlot, blockhash: head.blockhash === "" ? null : head.blockhash }
   }
-  return slot?.status === commitment ? { slot: slot.slot, parentSlot: slot.parent } : null
+  return slot?.status === commitment ? { slot: slot.slot, parentSlot: slot.parent, blockhash: null } : null
 }
 
 /** One reading, from one `follow` to the next. */

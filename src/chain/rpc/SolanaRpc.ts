@@ -26,6 +26,8 @@ export class SolanaRpc extends Context.Service<
     getSlot(): Effect.Effect<number, ChainUnavailable>
     /** The first slots from this one on that have a confirmed block, lowest first, at most `limit`. */
     getBlocksWithLimit(from: number, limit: number): Effect.Effect<ReadonlyArray<number>, ChainUnavailable>
+    /** The hash of the block of a slot. */
+    getBlockhash(slot: number): Effect.Effect<string, ChainUnavailable>
     /** The oldest slot whose block the node still has. */
     getFirstAvailableBlock(): Effect.Effect<number, ChainUnavailable>
     /** The hash of the first block of the node's chain. */

@@ -110,6 +110,12 @@ export const makeSolanaRpc = Effect.fnUntraced(function* (settings: RpcSettings,
     }
     return slots
   })
+  const getBlockhash = Effect.fn("SolanaRpc.getBlockhash")(function* (slot: number) {
+    const options = { transactionDetails: "none", rewards: false, maxSupportedTransactionVersion: 0 }
+    const wanted = { ...options, commitment: blockCommitment(commitment) }
+    const { blockhash } = yield* call("getBlock", [slot, wanted]).pipe(Effect.flatMap(decodeAnswer("getBlock", Hashed)))
+    return blockhash
+  })
   const getFirstAvailableBlock = Effect.fn("SolanaRpc.getFirstAvailableBlock")(() =>
     call("getFirstAvailableBlock", []).pipe(Effect.flatMap(decodeAnswer("getFirstAvailableBlock", Slot)))
   )
@@ -123,6 +129,7 @@ export const makeSolanaRpc = Effect.fnUntraced(function* (settings: RpcSettings,
   return SolanaRpc.of({
     getSlot,
     getBlocksWithLimit,
+    getBlockhash,
     getFirstAvailableBlock,
     getGenesisHash,
     getHealth,
@@ -131,6 +138,9 @@ export const makeSolanaRpc = Effect.fnUntraced(function* (settings: RpcSettings,
     getProgramAccounts
   })
 })
+
+/** The part of a block that has its hash. */
+const Hashed = Schema.Struct({ blockhash: Schema.String })
 
 /** Sends each attempt to the node in use. A failed attempt chooses the next node. */
 export const failingOver = (choice: NodeChoice): CallTarget => ({

@@ -22,6 +22,8 @@ export interface GeyserAilment {
   readonly missingHeadEvery: number
   /** Leaves out one transaction in every slot divisible by this number; 0 never does. */
   readonly missingTransactionEvery: number
+  /** Streams another block in every slot: without its last transaction, and with another blockhash. */
+  readonly forks: boolean
   /** Starts streams at the newest slot, whatever slot was requested. */
   readonly ignoresFrom: boolean
   /** How many slots a stream can replay. */
@@ -37,6 +39,7 @@ export const healthyGeyser: GeyserAilment = {
   reorder: false,
   missingHeadEvery: 0,
   missingTransactionEvery: 0,
+  forks: false,
   ignoresFrom: false,
   replaySlots: 150
 }
@@ -122,8 +125,15 @@ export const accountUpdate = (
   }
 })
 
+const forkOf = (block: StreamedSlot): StreamedSlot => ({
+  ...block,
+  blockhash: `fork of ${block.blockhash}`,
+  transactions: block.transactions.slice(0, -1)
+})
+
 /** The updates of a slot that a request wants, possibly with faults. */
-export const updatesOf = (block: StreamedSlot, request: GeyserRequest, ailment: GeyserAilment): Array<GeyserUpdate> => {
+export const updatesOf = (own: StreamedSlot, request: GeyserRequest, ailment: GeyserAilment): Array<GeyserUpdate> => {
+  const block = ailment.forks ? forkOf(own) : own
   const slot = String(block.slot)
   const transactions = namesOf(request.transactions)
   const heads = namesOf(request.blocksMeta)

@@ -18,6 +18,8 @@ export interface SourceJson {
 const names: Readonly<Record<string, readonly [name: string, purpose: string]>> = {
   chain: ["Chain", "slots and accounts of pools"],
   block_feed: ["Block feed", "the node that blocks are read from"],
+  geyser_1: ["First Geyser", "one of the raced streams of blocks"],
+  geyser_2: ["Second Geyser", "one of the raced streams of blocks"],
   pool_search: ["Pool search", "pools found by their program"],
   pool_index: ["Pool index", "all pools of the quoted programs"],
   execution: ["Execution", "quotes by running their programs"],

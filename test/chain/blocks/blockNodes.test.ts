@@ -26,6 +26,7 @@ const rpcOf = (node: ScriptedNode): SolanaRpc["Service"] => {
     getGenesisHash: () => answer(() => GENESIS),
     getAccountInfo: () => Effect.fail(new ChainUnavailable({ reason: "invalid", detail: "no clock" })),
     getBlocksWithLimit: unused,
+    getBlockhash: unused,
     getFirstAvailableBlock: unused,
     getHealth: unused,
     getMultipleAccounts: unused,

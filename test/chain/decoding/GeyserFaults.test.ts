@@ -1,6 +1,8 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Layer, References, Stream } from "effect"
+import { layer as monitorLayer, SourceMonitor } from "../../../src/operations/SourceMonitor.ts"
+import type { GeyserNode } from "../../../src/simulator/node/GeyserNode.ts"
 import { Simulator } from "../../../src/simulator/Simulator.ts"
 import type { BlockEvent } from "../../../src/chain/blocks/BlockFeed.ts"
 import type { GeyserFeedOptions } from "../../../src/chain/geyser/BlockFeedGeyser.ts"
@@ -36,6 +38,16 @@ const collecting = Effect.fnUntraced(function* (options: Partial<GeyserFeedOptio
     return event?._tag === "Block" ? event.block.slot : after
   }
   return { after, events, feed, last }
+})
+
+/** The events of endpoints that are raced, and their states. */
+const racing = Effect.fnUntraced(function* (geysers: ReadonlyArray<GeyserNode>, patience: Duration.Duration) {
+  const monitor = Context.get(yield* Layer.build(monitorLayer), SourceMonitor)
+  const url = geysers.map((geyser) => geyser.url).join(",")
+  const collected = yield* collecting({ geyser: { url, patience, race: 2 } }).pipe(
+    Effect.provideService(SourceMonitor, monitor)
+  )
+  return { ...collected, monitor, stateOf: (place: number) => monitor.stateOf(`geyser_${place + 1}`, 0) }
 })
 
 /** Compares every block up to the newest with the node's answer. No block is missing and none arrives twice. */
@@ -168,6 +180,62 @@ describe("blocks of a Geyser", { concurrent: true }, () => {
       clock.shift(-3_600_000)
       yield* advance(5)
       yield* until("all is read", () => last() === after + 6)
+      yield* isComplete(events, after)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
+  it.live(
+    "of two raced endpoints are complete while one is slow, repeats itself and dies, without reading a node",
+    () =>
+      Effect.gen(function* () {
+        const { addGeyser, advance, faults } = yield* Simulator
+        const [first, second] = [
+          yield* addGeyser({ duplicates: true, reorder: true }),
+          yield* addGeyser({ lag: Duration.hours(1) })
+        ]
+        const { after, events, feed, last, stateOf } = yield* racing([first, second], patient)
+        yield* until("both are open", () => first.opened().length === 1 && second.opened().length === 1)
+        yield* faults.set({ http: "503" })
+        yield* advance(10)
+        yield* until("all is read while the second is slow", () => last() === after + 10)
+        yield* second.faults.set({ lag: Duration.zero })
+        yield* first.faults.set({ streams: "catching up" })
+        yield* first.kill(3)
+        yield* advance(10)
+        yield* until("all is read while the first is away", () => last() === after + 20)
+        assert.strictEqual(feed.freshness().node, new URL(second.url).host)
+        yield* until("the first is stale", () => stateOf(0)?.status === "stale")
+        assert.strictEqual(stateOf(1)?.status, "known")
+        yield* first.faults.clear
+        yield* until("the first is back", () => first.opened().length > 1)
+        yield* advance(3)
+        yield* until("the first has caught up", () => stateOf(0)?.status === "known")
+        yield* faults.clear
+        yield* until("all is read", () => last() === after + 23)
+        yield* isComplete(events, after)
+      }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
+  it.live("of two raced endpoints come from the one that the node agrees with", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance } = yield* Simulator
+      // Its slots are never whole, so it cannot win before the first dispute.
+      const [forked, honest] = [yield* addGeyser({ forks: true, missingTransactionEvery: 1 }), yield* addGeyser()]
+      const { after, events, last, monitor, stateOf } = yield* racing([forked, honest], patient)
+      yield* until("both are open", () => forked.opened().length === 1 && honest.opened().length === 1)
+      yield* advance(1)
+      yield* until("the fork is seen", () => stateOf(0)?.status === "stale")
+      assert.include(monitor.history("geyser_1", "stale", 0).lastError?.detail, "another block in slot")
+      // From here on it is first: the other one is late.
+      yield* forked.faults.set({ missingTransactionEvery: 0 })
+      yield* honest.faults.set({ lag: Duration.millis(20) })
+      yield* advance(5)
+      yield* until("all is read", () => last() === after + 6)
+      assert.strictEqual(stateOf(1)?.status, "known")
+      yield* forked.faults.set({ forks: false })
+      yield* advance(20)
+      yield* until("it is followed again", () => stateOf(0)?.status === "known")
+      yield* until("all is read", () => last() === after + 26)
       yield* isComplete(events, after)
     }).pipe(Effect.scoped, Effect.provide(simulated))
   )

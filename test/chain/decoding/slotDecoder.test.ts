@@ -35,7 +35,8 @@ const headOf = ({ slot, transactions }: Slot) => ({
   slot,
   parentSlot: slot - 1,
   blockTime: BLOCK_TIME,
-  executed: transactions.length
+  executed: transactions.length,
+  blockhash: ""
 })
 
 /** The block of a slot as it is read from a node: whole, with its time, and in order. */

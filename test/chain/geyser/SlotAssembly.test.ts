@@ -26,7 +26,7 @@ const partsOf = (kinds: ReadonlyArray<boolean>, slot: number): ReadonlyArray<Par
     index,
     transaction: isVote ? null : `${slot}/${index}`
   })),
-  { _tag: "head", head: { slot, parentSlot: slot - 1, blockTime: slot, executed: kinds.length } }
+  { _tag: "head", head: { slot, parentSlot: slot - 1, blockTime: slot, executed: kinds.length, blockhash: "" } }
 ]
 
 const allParts = ({ slots }: typeof Scene.Type) => slots.flatMap((kinds, place) => partsOf(kinds, FIRST + place))
@@ -101,7 +101,7 @@ describe("SlotAssembly", () => {
   it("does not count a slot as whole when a transaction has a wrong place", () => {
     const assembly = new SlotAssembly<string>()
     assembly.add({ _tag: "transaction", slot: 7, index: 3, transaction: "a" })
-    const head = { slot: 7, parentSlot: 6, blockTime: null, executed: 1 }
+    const head = { slot: 7, parentSlot: 6, blockTime: null, executed: 1, blockhash: "" }
     assert.isNull(assembly.add({ _tag: "head", head }))
   })
 

@@ -260,6 +260,7 @@ export const expectedUpdate = (update: GeyserUpdate) => {
         : {
             slot: number(blockMeta.slot),
             parentSlot: number(blockMeta.parentSlot),
+            blockhash: blockMeta.blockhash ?? "",
             blockTime: blockMeta.blockTime === undefined ? null : number(blockMeta.blockTime.timestamp),
             executed: number(blockMeta.executedTransactionCount)
           },

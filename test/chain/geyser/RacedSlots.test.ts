@@ -1,0 +1,93 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RacedSlots } from "../../../src/chain/geyser/RacedSlots.ts"
+
+/** Two endpoints whose streams have every slot from 10 on. */
+const race = (isHeard: (place: number) => boolean = () => true) => {
+  const slots = new RacedSlots<string>(2, isHeard)
+  slots.buffers.forEach((buffer) => buffer.begin(10))
+  return {
+    slots,
+    head: (place: number, slot: number, hash = `hash ${slot}`) => {
+      slots.buffers[place]?.link(slot, slot - 1, hash)
+      slots.compare(slot)
+    },
+    put: (place: number, slot: number) => slots.buffers[place]?.put(slot, `${slot} of ${place}`)
+  }
+}
+
+describe("RacedSlots", () => {
+  it("takes a slot once, from the endpoint that had it whole first", () => {
+    const { head, put, slots } = race()
+    head(0, 10)
+    assert.strictEqual(slots.stateOf(10), "coming")
+    put(1, 10)
+    put(0, 10)
+    assert.strictEqual(slots.take(10), "10 of 1")
+    put(0, 10)
+    assert.isUndefined(slots.take(10))
+    put(0, 11)
+    assert.strictEqual(slots.take(11), "11 of 0")
+    assert.deepStrictEqual(slots.won, [1, 1])
+    assert.strictEqual(slots.winner, 0)
+  })
+
+  it("does not wait for an endpoint without a stream, unless no endpoint has one", () => {
+    const heard = new Set([0, 1])
+    const { slots } = race((place) => heard.has(place))
+    slots.buffers[1]?.fail(10)
+    assert.strictEqual(slots.stateOf(10), "coming")
+    heard.delete(0)
+    assert.strictEqual(slots.stateOf(10), "absent")
+    heard.delete(1)
+    assert.strictEqual(slots.stateOf(10), "coming")
+  })
+
+  it("gives no slot of which endpoints have different blocks, and then only slots that two agree on", () => {
+    const { head, put, slots } = race()
+    head(0, 10)
+    put(0, 10)
+    head(1, 10, "other")
+    assert.deepStrictEqual(slots.dispute, { slot: 10, hashes: ["hash 10", "other"] })
+    assert.strictEqual(slots.stateOf(10), "absent")
+    assert.isUndefined(slots.take(10))
+    head(1, 11)
+    put(1, 11)
+    assert.strictEqual(slots.stateOf(11), "coming")
+    head(0, 11)
+    assert.strictEqual(slots.stateOf(11), "block")
+  })
+
+  it("sets the endpoint aside that the node contradicts, until it agrees again on eight slots", () => {
+    const { head, put, slots } = race()
+    head(0, 10, "other")
+    head(1, 10)
+    put(0, 11)
+    assert.deepStrictEqual(slots.settle("hash 10"), [0])
+    assert.isTrue(slots.isAside(0))
+    // What it streamed counts no more, and does not keep out what the other one streams.
+    assert.isUndefined(slots.take(11))
+    put(1, 11)
+    assert.strictEqual(slots.take(11), "11 of 1")
+    for (let slot = 11; slot < 18; slot++) {
+      head(0, slot)
+      head(1, slot)
+    }
+    slots.forgetBefore(11)
+    assert.isTrue(slots.isAside(0))
+    head(1, 18)
+    head(0, 18)
+    assert.isFalse(slots.isAside(0))
+    put(0, 19)
+    assert.strictEqual(slots.take(19), "19 of 0")
+  })
+
+  it("sets both aside when the node has a third block", () => {
+    const { head, put, slots } = race()
+    head(0, 10, "one")
+    head(1, 10, "two")
+    assert.deepStrictEqual(slots.settle("three"), [0, 1])
+    put(0, 11)
+    assert.strictEqual(slots.stateOf(11), "absent")
+    assert.strictEqual(slots.head, -1)
+  })
+})
