@@ -1,11 +1,14 @@
 import type { TradeProgress } from "./TradeProgress.ts"
 import { type Coverage, COMPLETE, covering } from "../../domain/Scalar.ts"
-import { type BlockPlace, type Gaps, gapBetween, missingSeconds, withGap } from "./Gaps.ts"
+import { type BlockPlace, type Gaps, gapBetween, missingSeconds, withGap, withGaps } from "./Gaps.ts"
 
 /** The time from which blocks were read, and the gaps since. Seconds since the Unix epoch. */
 export class Continuity {
   #first = Number.POSITIVE_INFINITY
   #last: BlockPlace | null = null
+  /** Blocks that were not read. */
+  #unread: Gaps = []
+  /** `#unread`, and blocks that the store lacks. */
   #missing: Gaps = []
 
   /** Adds a block. `afterGap` says that blocks between it and the previous block were not read. */
@@ -14,7 +17,9 @@ export class Continuity {
       // Earlier blocks may have the same second.
       this.#first = Math.floor(timeMs / 1000) + 1
     } else if (afterGap) {
-      this.#missing = withGap(this.#missing, gapBetween(this.#last, { slot, timeMs }))
+      const gap = gapBetween(this.#last, { slot, timeMs })
+      this.#unread = withGap(this.#unread, gap)
+      this.#missing = withGap(this.#missing, gap)
     }
     this.#last = this.#last !== null && this.#last.slot > slot ? this.#last : { slot, timeMs }
   }
@@ -23,7 +28,13 @@ export class Continuity {
   restore({ gaps, readFrom, slot, timeMs }: TradeProgress): void {
     this.#first = readFrom
     this.#last = { slot, timeMs }
+    this.#unread = gaps
     this.#missing = gaps
+  }
+
+  /** Notes blocks that the store lacks, although they may have been read. They stay noted until `restore`. */
+  note(gaps: Gaps): void {
+    this.#missing = withGaps(this.#missing, gaps)
   }
 
   /** The first second from which blocks were read; infinite before the first block. */
@@ -46,9 +57,14 @@ export class Continuity {
     return this.#last?.slot ?? 0
   }
 
-  /** The gaps, in the order of the chain. */
+  /** What was not read or is missing in the store, in the order of the chain. */
   get gaps(): Gaps {
     return this.#missing
+  }
+
+  /** What was not read. */
+  get unread(): Gaps {
+    return this.#unread
   }
 
   /** The number of seconds in `[from, to]` without a missing block. */

@@ -67,6 +67,31 @@ export const withGap = (gaps: Gaps, found: MissingBlocks | null): Gaps => {
 export const withoutGap = (gaps: Gaps, fromSlot: number, left: Gaps): Gaps =>
   gaps.flatMap((gap) => (gap.fromSlot === fromSlot ? left : gap)).toSorted((a, b) => a.fromSlot - b.fromSlot)
 
+const meets = (a: MissingBlocks, b: MissingBlocks): boolean => a.fromSlot <= b.toSlot && b.fromSlot <= a.toSlot
+
+/** True when one of the gaps contains this one and has its state. */
+const contains = (gaps: Gaps, { fromSlot, state, toSlot }: MissingBlocks): boolean =>
+  gaps.some((gap) => gap.fromSlot <= fromSlot && gap.toSlot >= toSlot && gap.state === state)
+
+/** Adds gaps that may overlap with those that are known. Overlapping gaps become one, which is open when one of them is. */
+export const withGaps = (gaps: Gaps, found: Gaps): Gaps => {
+  const fresh = found.filter((gap) => !contains(gaps, gap))
+  if (fresh.length === 0) {
+    return gaps
+  }
+  const all: Array<MissingBlocks> = []
+  for (const gap of [...gaps, ...fresh].toSorted((a, b) => a.fromSlot - b.fromSlot)) {
+    const last = all.at(-1)
+    if (last === undefined || !meets(last, gap)) {
+      all.push(gap)
+    } else {
+      const state = last.state === "open" ? "open" : gap.state
+      all[all.length - 1] = { ...joined(last, gap), toSlot: Math.max(last.toSlot, gap.toSlot), state }
+    }
+  }
+  return all
+}
+
 /** The number of seconds in `[from, to]` in which a block may be missing. */
 export const missingSeconds = (gaps: Gaps, from: number, to: number): number => {
   let sum = 0

@@ -14,7 +14,7 @@ import { snapshotState } from "./snapshotState.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
 import { type ReadBack, readBack } from "./readBack.ts"
-import { lacksRepairs, type RebuildParts, rebuildTape } from "./rebuildTape.ts"
+import { lacksRepairs, type RebuildParts, rebuildTape, wouldLose } from "./rebuildTape.ts"
 import { type HistoryEnd, lacksHistory, nextJob, pauseMs, type RepairJob, repairOf, requestOf } from "./repairPlan.ts"
 import type { Tape } from "./Tape.ts"
 
@@ -30,7 +30,7 @@ export interface RepairSettings {
 
 export interface RepairParts extends PricingParts, Pick<RebuildParts, "limits"> {
   readonly feed: TradeFeed["Service"]
-  readonly tape: RebuildParts["tape"] & Pick<Tape["Service"], "backfilling" | "capture" | "missing" | "snapshots">
+  readonly tape: RebuildParts["tape"] & Pick<Tape["Service"], "backfilling" | "capture" | "missing" | "noteGaps" | "snapshots">
   /** The blocks that are not stored yet. */
   readonly unstored: () => ReadonlyArray<StoredBatch>
 }
@@ -183,15 +183,20 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
 
   /**
    * Rebuilds memory when the store has repairs that memory lacks. Does so once nothing is left to read, and before that
-   * after a pause since the last rebuild.
+   * after a pause since the last rebuild, unless memory has blocks that the store has lost.
    */
   const refresh = Effect.fnUntraced(function* (isIdle: boolean) {
     const isLast = isIdle && work.hasRead
     if (!isLast && monotonicMs(clock) < work.nextRebuildMs) {
       return
     }
-    if (yield* isBehind) {
-      const [took] = yield* Effect.timed(rebuildTape(parts))
+    const progress = yield* blocks.progress
+    const lacks = progress !== null && lacksRepairs(tape.missing(), progress)
+    if (lacks && wouldLose(tape.missing(), progress)) {
+      return
+    }
+    if (lacks) {
+      const { took } = yield* rebuildTape(parts)
       work.nextRebuildMs = monotonicMs(clock) + rebuildPauseMs(took)
       yield* Effect.logInfo("The market has the blocks that were read again", { took: Duration.format(took) })
     }
@@ -202,6 +207,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     const nowMs = yield* Clock.currentTimeMillis
     const progress = yield* blocks.progress
     work.progress = progress
+    tape.noteGaps(progress?.gaps ?? [])
     const end = historyEnd(settings, nowMs)
     // Earlier blocks also count as coming until memory has the blocks that were read.
     const lacks = progress !== null && lacksRepairs(tape.missing(), progress)

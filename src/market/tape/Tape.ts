@@ -2,6 +2,7 @@ import { Context, type Effect } from "effect"
 import type { Applied } from "../memory/MarketState.ts"
 import type { CapturedTape, RebuiltMemory } from "../memory/tapeContent.ts"
 import type { StoredHistory } from "../model/MarketStores.ts"
+import type { Gaps } from "../model/Gaps.ts"
 import type { RevisedBar } from "../model/StoredBars.ts"
 import type { StoredBatch, StoredLaunch } from "../model/StoredBatch.ts"
 import type { StoredSnapshot } from "../model/StoredSnapshot.ts"
@@ -21,6 +22,15 @@ export interface SnapshotNotes {
   readonly loaded: { readonly snapshot: StoredSnapshot; readonly atMs: number } | null
   /** The newest snapshot that this process has stored; null for none. */
   readonly kept: StoredSnapshot | null
+}
+
+/**
+ * What the tape lacks: `readFrom` is the first second from which on it has blocks, infinite before the first; `gaps` are the
+ * blocks since that readers are told to be missing, `unread` those that the tape has not seen; `repairs` counts the repairs of
+ * the store that it has.
+ */
+export interface MissingOnTape extends Pick<TradeProgress, "gaps" | "readFrom" | "repairs"> {
+  readonly unread: Gaps
 }
 
 /** The writes to the market in memory. For one writer. */
@@ -47,11 +57,12 @@ export class Tape extends Context.Service<
     readonly isTrader: (trade: Pick<TapeTrade, "mint" | "wallet">) => boolean
     /** The newest slot on the tape; 0 before the first. */
     readonly newest: () => number
+    readonly missing: () => MissingOnTape
     /**
-     * What the tape lacks: `readFrom` is the first second from which on it has blocks, infinite before the first; `gaps` are
-     * the missing blocks since; `repairs` counts the repairs of the store that it has.
+     * Notes gaps of the store. Until the next `rebuild` readers are told that these blocks are missing, although the tape may
+     * have them: a page of stored trades lacks them.
      */
-    readonly missing: () => Pick<TradeProgress, "gaps" | "readFrom" | "repairs">
+    readonly noteGaps: (stored: Gaps) => void
     /**
      * Replaces the content. `stored` fills the new one from the store, up to the newest block on the tape; blocks that are
      * applied meanwhile follow. When `stored` fails, the content stays as it is.

@@ -8,13 +8,13 @@ import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
 import { SourceMonitor, stateByAge } from "../../operations/SourceMonitor.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
 import type { ChainIdentity } from "../model/ChainIdentity.ts"
-import type { Gaps } from "../model/Gaps.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
 import type { TradeProgress } from "../model/TradeProgress.ts"
 import { storedState } from "./freshness.ts"
-import { rebuildTape } from "./rebuildTape.ts"
+import { lacksRepairs, rebuildTape, wouldLose } from "./rebuildTape.ts"
 import { rebuildPauseMs } from "./RepairWorker.ts"
 import { snapshotState } from "./snapshotState.ts"
+import type { MissingOnTape } from "./Tape.ts"
 import type { TapeHalves, TapeParts } from "./tapeParts.ts"
 
 const PROGRESS_EVERY = Duration.millis(500)
@@ -32,22 +32,12 @@ export interface StoreUse {
   isReading: boolean
 }
 
-const keysOf = (gaps: Gaps, toSlot: number): string =>
-  gaps
-    .filter((gap) => gap.toSlot < toSlot)
-    .map(({ fromSlot, state, toSlot }) => `${fromSlot} ${toSlot} ${state}`)
-    .join()
-
-/** True when the store has blocks that the tape lacks: it counts other repairs, has other gaps, or begins earlier. */
-const isBehind = (
-  tape: Pick<TradeProgress, "gaps" | "readFrom" | "repairs">,
-  newest: number,
-  stored: TradeProgress
-): boolean => {
-  const slot = Math.min(newest, stored.slot)
-  const hasOthers = tape.repairs !== stored.repairs || tape.readFrom > stored.readFrom
-  return hasOthers || keysOf(tape.gaps, slot) !== keysOf(stored.gaps, slot)
-}
+/**
+ * True when a rebuild gives memory repairs or earlier blocks, and takes none from it that the store lacks. A gap in the store
+ * alone is no reason: the tape may have its blocks.
+ */
+const isBehind = (tape: MissingOnTape, stored: TradeProgress): boolean =>
+  (tape.readFrom > stored.readFrom || lacksRepairs(tape, stored)) && !wouldLose(tape, stored)
 
 /** The blocks that are not stored yet, oldest first. */
 class Unstored {
@@ -96,6 +86,7 @@ export const followStored = Effect.fnUntraced(function* (
     progress.stored = stored
     progress.readAtMs = yield* Clock.currentTimeMillis
     halves.durable = () => slot
+    tape.noteGaps(stored?.gaps ?? [])
     unstored.storedTo(slot)
   })
   yield* Effect.ignore(readProgress).pipe(
@@ -112,8 +103,8 @@ export const followStored = Effect.fnUntraced(function* (
     if (use.isLeading || progress.stored === null || monotonicMs(clock) < nextRebuildMs) {
       return
     }
-    if (isBehind(tape.missing(), tape.newest(), progress.stored)) {
-      const [took] = yield* Effect.timed(rebuildTape({ durable: () => halves.durable(), limits, stores, tape }))
+    if (isBehind(tape.missing(), progress.stored)) {
+      const { took } = yield* rebuildTape({ durable: () => halves.durable(), limits, stores, tape })
       nextRebuildMs = monotonicMs(clock) + rebuildPauseMs(took)
       yield* Effect.logInfo("The market has the blocks that were read again", { took: Duration.format(took) })
     }

@@ -290,7 +290,11 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
     newest: () => held.chain.continuity.newestSlot,
     missing: () => {
       const { continuity, repairs } = held.chain
-      return { gaps: continuity.gaps, readFrom: continuity.firstRead, repairs }
+      return { gaps: continuity.gaps, unread: continuity.unread, readFrom: continuity.firstRead, repairs }
+    },
+    noteGaps: (stored) => {
+      const { continuity } = held.chain
+      continuity.note(stored.filter(({ toSlot }) => toSlot < continuity.newestSlot))
     },
     capture: (write) => applying.withPermit(Effect.suspend(() => captureOf(held.chain, write))),
     noteSnapshot: (notes) => {

@@ -1,6 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Continuity } from "../../../src/market/model/Continuity.ts"
-import { gapBetween, type Gaps, MOST_GAPS, missingSeconds, withGap } from "../../../src/market/model/Gaps.ts"
+import {
+  gapBetween,
+  type Gaps,
+  type MissingBlocks,
+  MOST_GAPS,
+  missingSeconds,
+  withGap,
+  withGaps
+} from "../../../src/market/model/Gaps.ts"
 
 const block = (slot: number, second: number, afterGap = false) => ({ slot, timeMs: second * 1000, afterGap })
 
@@ -35,6 +43,35 @@ describe("gaps", () => {
     }
     assert.lengthOf(gaps, MOST_GAPS)
     assert.deepInclude(gaps[0], { fromSlot: 1, toSlot: 14, fromSecond: 0, toSecond: 12 })
+  })
+})
+
+const gapOf = (fromSlot: number, toSlot: number, state: MissingBlocks["state"] = "open"): MissingBlocks => ({
+  ...(gapBetween(block(fromSlot - 1, fromSlot - 1), block(toSlot + 1, toSlot + 1)) ?? assert.fail("no gap")),
+  state
+})
+const slotsOf = (gaps: Gaps) => gaps.map(({ fromSlot, state, toSlot }) => [fromSlot, toSlot, state])
+
+describe("gaps of the store", () => {
+  it("join those that they overlap with, which are open when one of them is", () => {
+    const gaps = [gapOf(10, 19, "unavailable"), gapOf(30, 39)]
+    assert.strictEqual(withGaps(gaps, [gapOf(12, 15, "unavailable"), gapOf(30, 39)]), gaps)
+    assert.deepStrictEqual(slotsOf(withGaps(gaps, [gapOf(2, 4), gapOf(15, 24), gapOf(31, 32, "unavailable")])), [
+      [2, 4, "open"],
+      [10, 24, "open"],
+      [30, 39, "open"]
+    ])
+  })
+
+  it("count as missing although their blocks were read", () => {
+    const continuity = read()
+    continuity.note([gapOf(50, 59)])
+    assert.deepStrictEqual(slotsOf(continuity.gaps), [
+      [11, 19, "open"],
+      [50, 59, "open"]
+    ])
+    assert.deepStrictEqual(slotsOf(continuity.unread), [[11, 19, "open"]])
+    assert.isFalse(continuity.coverage(40, 70).complete)
   })
 })
 

@@ -191,6 +191,80 @@ describe("a process whose store counts repairs by another process", () => {
   )
 })
 
+describe("a process whose store has lost blocks", () => {
+  const scene = Effect.gen(function* () {
+    yield* TestClock.setTime(timeOf(FIRST))
+    const store = yield* memory
+    const state = { change: {} as Partial<TradeProgress>, repairs: 0, rebuilds: 0 }
+    const through = replaced(store, {
+      blocks: {
+        progress: Effect.map(
+          store.blocks.progress,
+          (found) => found && { ...found, ...state.change, repairs: found.repairs + state.repairs }
+        ),
+        // The node has none of the blocks yet.
+        repair: () => Effect.void
+      },
+      candles: {
+        revised: (second) => {
+          state.rebuilds++
+          return store.candles.revised(second)
+        }
+      }
+    })
+    const life = yield* process(through, () => "unreadable")
+    yield* life.read(slots(FIRST, FIRST + 39))
+    return { ...life, state }
+  })
+  const lost = gapOf(FIRST + 10, FIRST + 19, { fromSecond: timeOf(FIRST + 10) / 1000, toSecond: timeOf(FIRST + 19) / 1000 })
+
+  it.effect("says that they are missing, and keeps them until they are stored again", () =>
+    Effect.gen(function* () {
+      const { end, state, tape } = yield* scene
+      const isComplete = () => tape.recordedFrom(timeOf(FIRST) / 1000 + 1).complete
+      assert.deepStrictEqual([isComplete(), tape.gaps().length], [true, 0])
+      state.change = { gaps: [lost] }
+      yield* repairing(1)
+      assert.deepStrictEqual([isComplete(), state.rebuilds], [false, 0])
+      // A part of them is stored again.
+      state.change = { gaps: [{ ...lost, toSlot: FIRST + 14 }] }
+      state.repairs = 1
+      yield* repairing(2)
+      assert.deepStrictEqual([isComplete(), state.rebuilds], [false, 0])
+      state.change = {}
+      state.repairs = 2
+      yield* repairing(1)
+      assert.deepStrictEqual([isComplete(), state.rebuilds], [true, 1])
+      yield* end
+    })
+  )
+
+  it.effect("does not wait for them once the node has failed to give them several times", () =>
+    Effect.gen(function* () {
+      const { end, state } = yield* scene
+      state.change = { gaps: [{ ...lost, tries: 5, nextTryAtMs: timeOf(FIRST + 3600) }] }
+      state.repairs = 1
+      yield* repairing(1)
+      assert.strictEqual(state.rebuilds, 1)
+      yield* end
+    })
+  )
+
+  it.effect("is not rebuilt while the store ends before what memory has", () =>
+    Effect.gen(function* () {
+      const { end, state } = yield* scene
+      state.change = { slot: FIRST + 30 }
+      state.repairs = 1
+      yield* repairing(2)
+      assert.strictEqual(state.rebuilds, 0)
+      state.change = {}
+      yield* repairing(1)
+      assert.strictEqual(state.rebuilds, 1)
+      yield* end
+    })
+  )
+})
+
 describe("a process that reads the history", () => {
   const before = timeOf(FIRST) / 1000 - 600
   const begun = Effect.fnUntraced(function* (change: Partial<TradeProgress> = {}) {

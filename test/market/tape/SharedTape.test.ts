@@ -9,6 +9,7 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerOf, replaced, type Replacement, storesFrom, storesOn } from "../../support/marketStores.ts"
 import { becomes, blockOf, Chain, CHAIN, noPrices, slotsTo, storedTrades, tradesOf } from "./growingChain.ts"
 import { mintOf } from "./tape.ts"
+import { gapBetween, type MissingBlocks } from "../../../src/market/model/Gaps.ts"
 import { type MarketStores, marketStores } from "../../../src/market/model/MarketStores.ts"
 
 const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ HISTORY: "0 seconds", REPAIR_RATE: "1000" }))
@@ -215,6 +216,54 @@ describe.runIf(TestDatabase.isAvailable)("a market shared by processes", () => {
         yield* becomes(() => replica.tape.gaps().length === 0)
         assert.deepStrictEqual(yield* storedTrades(next.store), tradesOf(slotsTo(6)))
         assert.strictEqual(replica.tape.state.window(mintOf(1), "5m")?.trades, 2)
+      }).pipe(Effect.scoped),
+    patience
+  )
+
+  it.live(
+    "keeps the blocks that its store has lost, says that they are missing, and is rebuilt once they are stored again",
+    () =>
+      Effect.gen(function* () {
+        const { chain, process } = yield* makeWorld
+        const lost = { gaps: [] as ReadonlyArray<MissingBlocks>, repairs: 0, reads: 0, rebuilds: 0 }
+        chain.grow(10)
+        const leader = yield* process(true)
+        yield* storedTo(leader.store, 10)
+        const replica = yield* process(false, {
+          store: ({ blocks }) => ({
+            blocks: {
+              progress: Effect.map(blocks.progress, (found) => {
+                lost.reads++
+                return found && { ...found, gaps: lost.gaps, repairs: found.repairs + lost.repairs }
+              }),
+              since: (request) => {
+                lost.rebuilds++
+                return Stream.filter(blocks.since(request), ({ slot }) =>
+                  lost.gaps.every(({ fromSlot, toSlot }) => slot < fromSlot || slot > toSlot)
+                )
+              }
+            }
+          })
+        })
+        yield* becomes(() => isRestored(replica.tape))
+        const held = () => replica.tape.state.window(mintOf(1), "5m")?.trades
+        assert.strictEqual(held(), 4)
+        const rebuilds = lost.rebuilds
+        const gap = gapBetween({ slot: 3, timeMs: blockOf(3).timeMs }, { slot: 8, timeMs: blockOf(8).timeMs })
+        lost.gaps = gap === null ? [] : [gap]
+        yield* becomes(() => replica.tape.gaps().length === 1)
+        assert.isFalse(replica.tape.recordedFrom(blockOf(2).timeMs / 1000).complete)
+        // Half of the blocks are stored again.
+        lost.gaps = lost.gaps.map((each) => ({ ...each, toSlot: 5 }))
+        lost.repairs = 1
+        const { reads } = lost
+        yield* becomes(() => lost.reads > reads + 6)
+        assert.deepStrictEqual([lost.rebuilds, held()], [rebuilds, 4])
+        assert.deepInclude(replica.tape.gaps()[0], { fromSlot: 4, toSlot: 7 })
+        lost.gaps = []
+        lost.repairs = 2
+        yield* becomes(() => replica.tape.gaps().length === 0)
+        assert.deepStrictEqual([lost.rebuilds > rebuilds, held()], [true, 4])
       }).pipe(Effect.scoped),
     patience
   )
