@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer, Schedule } from "effect"
+import { ConfigProvider, Context, Effect, Fiber, Layer, Schedule } from "effect"
 import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
@@ -101,6 +101,18 @@ const decidedAlone = Effect.map(
 const status = Effect.map(SourceMonitor.SourceMonitor, (monitor) => monitor.stateOf("valkey", Date.now())?.status)
 
 describe.runIf(isAvailable)("RateLimiterValkey while Valkey is away", () => {
+  it.live("shares the budget after a start in which the process itself stood still for longer than it waits", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* process()
+      const starting = yield* Effect.forkChild(Layer.build(layer), { startImmediately: true })
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500)
+      const context = yield* Fiber.join(starting)
+      const admitted = yield* Context.get(context, RateLimiter).admit(rest(1))
+      assert.deepStrictEqual([admitted.limit, admitted.seq > 0], [DEFAULT_PLAN.rest, true])
+      assert.strictEqual(yield* Effect.provide(decidedAlone, context), 0)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("admits an equal share by itself, and the shared budget again afterwards", () =>
     Effect.gen(function* () {
       const { layer, own } = yield* process()

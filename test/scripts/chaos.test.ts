@@ -74,6 +74,7 @@ const spent = (fromMs: number, count = 120) =>
   Array.from({ length: count }, (_, n) => ({ sentMs: fromMs + 10 * n, answeredMs: fromMs + 10 * n + 5 }))
 
 describe("budgets of both kinds", () => {
+  const noTimes = { alone: [], away: [], emptiedMs: [] }
   const away = [{ fromMs: 10_000, toMs: 13_000 }]
   const times = { alone: [{ fromMs: 9000, toMs: 15_000 }], away, emptiedMs: [13_000] }
 
@@ -81,8 +82,8 @@ describe("budgets of both kinds", () => {
     const local = [...spent(0), ...spent(11_000, 34), ...spent(16_000)]
     expect(budgetsOf({ refuse: [...spent(0), ...spent(16_000)], local }, times)).toEqual({
       budgets: {
-        refuse: { fullest: 120, fullestWithLosses: 120, alone: 0 },
-        local: { fullest: 120, fullestWithLosses: 154, alone: 34 }
+        refuse: { fullest: 120, late: 0, fullestWithLosses: 120, alone: 0 },
+        local: { fullest: 120, late: 0, fullestWithLosses: 154, alone: 34 }
       },
       isValkeyLost: true
     })
@@ -93,8 +94,15 @@ describe("budgets of both kinds", () => {
     expect([budgets.refuse.alone, budgets.local.fullest]).toEqual([1, 121])
   })
 
+  it("count apart what a process decided alone because an answer of Valkey was late", () => {
+    const alone = spent(1300, 7).map((each) => ({ ...each, isAlone: true }))
+    const found = budgetsOf({ refuse: [...spent(0), ...alone], local: [...spent(0), ...alone] }, noTimes).budgets
+    expect(found.local).toEqual({ fullest: 120, late: 7, fullestWithLosses: 127, alone: 0 })
+    expect([found.refuse.fullest, found.refuse.late]).toEqual([127, 7])
+  })
+
   it("have no loss where Valkey was there throughout", () => {
-    const found = budgetsOf({ refuse: spent(0), local: spent(0, 121) }, { alone: [], away: [], emptiedMs: [] })
+    const found = budgetsOf({ refuse: spent(0), local: spent(0, 121) }, noTimes)
     expect([found.isValkeyLost, found.budgets.refuse.fullest, found.budgets.local.fullest]).toEqual([false, 120, 121])
   })
 })
@@ -225,8 +233,8 @@ const views = { swaps: 5, bars: [5, 5, 5], netTrades: 4, ofWallets: 4 }
 const taken: Proof = { property: "taken", looked: 2, held: 2 }
 const firings = { acknowledged: 3, lost: 0, twice: 0, trades: { fired: 5, again: 3, twice: 0 } }
 const budgets = {
-  refuse: { fullest: 120, fullestWithLosses: 120, alone: 0 },
-  local: { fullest: 120, fullestWithLosses: 190, alone: 34 }
+  refuse: { fullest: 120, late: 0, fullestWithLosses: 120, alone: 0 },
+  local: { fullest: 120, late: 7, fullestWithLosses: 190, alone: 34 }
 }
 const good: Findings = {
   times: [
@@ -327,6 +335,7 @@ describe("verdicts", () => {
     ["limits", { budgets: { ...budgets, refuse: { ...budgets.refuse, fullest: 121 } } }],
     ["limits", { budgets: { ...budgets, refuse: { ...budgets.refuse, fullest: 119 } } }],
     ["limits", { budgets: { ...budgets, refuse: { ...budgets.refuse, alone: 1 } } }],
+    ["limits", { budgets: { ...budgets, refuse: { ...budgets.refuse, late: 1 } } }],
     ["limits", { budgets: { ...budgets, local: { ...budgets.local, fullest: 121 } } }],
     ["limits", { budgets: { ...budgets, local: { ...budgets.local, fullestWithLosses: 241 } } }],
     ["limits", { budgets: { ...budgets, local: { ...budgets.local, alone: 0 } } }],

@@ -18,8 +18,11 @@ export interface BudgetTimes {
 const countsOf = (kind: BudgetKind, admitted: ReadonlyArray<Admitted>, { alone, away, emptiedMs }: BudgetTimes) => {
   const fullestWithLosses = fullestWindow(admitted, WINDOW_MS, emptiedMs)
   const bounds = [...alone.map(({ fromMs }) => fromMs), ...emptiedMs].toSorted((a, b) => a - b)
+  const there = outside(admitted, alone)
+  const shared = there.filter(({ isAlone }) => isAlone !== true)
   const counts: BudgetCounts = {
-    fullest: kind === "refuse" ? fullestWithLosses : fullestWindow(outside(admitted, alone), WINDOW_MS, bounds),
+    fullest: kind === "refuse" ? fullestWithLosses : fullestWindow(shared, WINDOW_MS, bounds),
+    late: there.length - shared.length,
     fullestWithLosses,
     alone: admitted.filter(({ answeredMs, sentMs }) =>
       away.some(({ fromMs, toMs }) => sentMs >= fromMs && answeredMs <= toMs)

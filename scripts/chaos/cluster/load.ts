@@ -1,6 +1,7 @@
 /** Requests of every kind, spending of a budget, and alerts that fire at once, until they are stopped. */
 import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { DEFAULT_PLAN } from "../../../src/api/schemas/Plan.ts"
 import { SOL } from "../../../src/domain/Address.ts"
 import type { Stopping } from "../../soak/sockets.ts"
 import { ask, at, type Question, type ServiceAccess } from "../repair/answers.ts"
@@ -158,6 +159,8 @@ export const readOn = async (
 export interface Admitted {
   readonly sentMs: number
   readonly answeredMs: number
+  /** True when the process decided alone: the limit of the answer is its share of the budget. */
+  readonly isAlone?: boolean
 }
 
 const SPENT: Question = { path: "/api/v1/alerts?limit=1" }
@@ -182,7 +185,8 @@ export const spendOn = async (
       const content: unknown = await response.json()
       noteAnswer(answers, SPENT, { status: response.status, content }, faultOf(fault, current), tries)
       if (response.status === 200) {
-        admitted.push({ sentMs, answeredMs: performance.now() })
+        const isAlone = Number(response.headers.get("x-ratelimit-limit")) < DEFAULT_PLAN.rest
+        admitted.push({ sentMs, answeredMs: performance.now(), isAlone })
       }
     } catch {
       // The process is away.

@@ -30,7 +30,8 @@ export interface RepairSettings {
 
 export interface RepairParts extends PricingParts, Pick<RebuildParts, "limits"> {
   readonly feed: TradeFeed["Service"]
-  readonly tape: RebuildParts["tape"] & Pick<Tape["Service"], "backfilling" | "capture" | "missing" | "noteGaps" | "snapshots">
+  readonly tape: RebuildParts["tape"] &
+    Pick<Tape["Service"], "backfilling" | "capture" | "missing" | "noteGaps" | "snapshots">
   /** The blocks that are not stored yet. */
   readonly unstored: () => ReadonlyArray<StoredBatch>
 }

@@ -2,6 +2,7 @@
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { Clock, Deferred, Duration, Effect, Exit, Layer, References, Schedule, Scope } from "effect"
 import { Redis } from "effect/persistence"
+import { withinTurns } from "../../domain/loopTime.ts"
 import { randomBase62, SecretSource } from "../../domain/randomText.ts"
 import { keepRunning } from "../../operations/keepRunning.ts"
 import { Readings } from "../../operations/Readings.ts"
@@ -14,7 +15,7 @@ const BEAT_EVERY_MS = 250
 const ANSWER_STALE_MS = 1500
 /** A process stops counting after this many milliseconds without a beat. */
 const LEASE_MS = 5000
-/** A start waits this long for the first answer, then goes on without it. */
+/** A start waits this long for the first answer, then goes on without it. Delays of a busy event loop do not count. */
 const START_TIMEOUT = Duration.seconds(2)
 const CLOSE_TIMEOUT = Duration.seconds(1)
 /**
@@ -148,8 +149,8 @@ const make = Effect.fnUntraced(function* (url: string) {
     keepRunning("Connecting to Valkey"),
     Effect.forkScoped({ startImmediately: true })
   )
-  const reached = yield* Effect.timeoutOption(Deferred.await(answered), START_TIMEOUT)
-  if (reached._tag === "None") {
+  const isReached = Effect.as(Deferred.await(answered), true)
+  if (!(yield* isReached.pipe(withinTurns(START_TIMEOUT, Effect.succeed(false))))) {
     yield* lost(unavailable(new Error("no answer at the start")))
   }
 

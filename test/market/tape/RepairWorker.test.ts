@@ -216,7 +216,10 @@ describe("a process whose store has lost blocks", () => {
     yield* life.read(slots(FIRST, FIRST + 39))
     return { ...life, state }
   })
-  const lost = gapOf(FIRST + 10, FIRST + 19, { fromSecond: timeOf(FIRST + 10) / 1000, toSecond: timeOf(FIRST + 19) / 1000 })
+  const lost = gapOf(FIRST + 10, FIRST + 19, {
+    fromSecond: timeOf(FIRST + 10) / 1000,
+    toSecond: timeOf(FIRST + 19) / 1000
+  })
 
   it.effect("says that they are missing, and keeps them until they are stored again", () =>
     Effect.gen(function* () {
