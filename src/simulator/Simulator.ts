@@ -10,10 +10,11 @@ import { makeMarket } from "./traders/Market.ts"
 import type { GeyserNode } from "./node/GeyserNode.ts"
 import { type GeyserAilment, healthyGeyser } from "./node/geyserSlots.ts"
 import type { SimMint, SimPool } from "./chain/SimPool.ts"
-import { makeRandom } from "./chain/Random.ts"
+import { makeReplay, type RecordedChain } from "./past/recordedChain.ts"
 import { keepPace } from "./traders/pace.ts"
 import { catchUp, livePast, readerPace, readsFirst } from "./traders/past.ts"
-import { chainStart, makeChain, type SlotTime, startOf } from "./traders/startChain.ts"
+import { makeSlots } from "./traders/slots.ts"
+import { chainStart, makeChain, makeEmptyBank, type SlotTime, startOf } from "./traders/startChain.ts"
 import { makeSolanaNode, type SolanaNode } from "./node/SolanaNode.ts"
 
 /** Settings of a simulated chain. */
@@ -42,16 +43,11 @@ export interface SimulatorOptions {
   /** Where the service gets new blocks: from calls of the node, or from a Geyser stream. */
   readonly source: "rpc" | "geyser"
   /**
-   * True when the reader of the past has its blocks already. Then the past is made without waiting for its reader, and
-   * the nodes do not keep it.
+   * The chain after its past, when the reader of the past has its blocks already. The nodes answer with it, and have its
+   * slots, until the chain itself has made its past and these slots. Only at speed 1 and without faults.
    */
-  readonly isPastRecorded: boolean
+  readonly recorded: RecordedChain | null
 }
-
-/** A leader misses its four slots about every 160 seconds, and a block is dropped about every four minutes. */
-const MISSED_EVERY = 400
-const MISSED_SLOTS = 4
-const FORK_EVERY = 600
 
 /** First slot after a ledger reset. */
 const RESET_SLOT = 1000
@@ -120,7 +116,7 @@ const defaults: SimulatorOptions = {
   history: 0,
   blocksKept: BLOCKS_KEPT,
   source: "rpc",
-  isPastRecorded: false
+  recorded: null
 }
 
 /** One swap every five seconds. The past then has 18,000 swaps, which one core makes in a few seconds. */
@@ -153,7 +149,9 @@ const makeSimulator = Effect.fnUntraced(function* (
   const start = chainStart(history, options.startUnixMs ?? nowUnixMs)
   const { live, pastSlots } = start
   const { bank, market } = makeChain(options, start)
-  const ledger = { bank, market }
+  let replay =
+    options.recorded === null ? null : makeReplay(options.recorded, makeEmptyBank(options, start), start.live)
+  const ledger = { bank: replay?.bank ?? bank, market }
   const time = yield* Clock.Clock
   const resetLedger = (): void => {
     const nowMs = speed > 0 ? time.currentTimeMillisUnsafe() : ledger.bank.unixMsOf(ledger.bank.newest().slot)
@@ -182,56 +180,76 @@ const makeSimulator = Effect.fnUntraced(function* (
   })
   const publish = (block: Block): void => nodes.forEach((node) => node.publish(block))
 
-  const random = makeRandom(`${seed} slots`)
-  let missing = 0
-  /** Lets a slot pass without a block that stays. Returns false when the slot gets its block. */
-  const misses = (): boolean => {
-    if (missing === 0 && random.chance(1 / FORK_EVERY)) {
-      const dropped = ledger.market.fork()
-      nodes.forEach((node) => dropped !== null && node.publish(dropped))
-      return true
-    }
-    missing = missing === 0 && random.chance(1 / MISSED_EVERY) ? MISSED_SLOTS : missing
-    if (missing === 0) {
-      return false
-    }
-    missing -= 1
-    ledger.bank.skip(1)
-    return true
-  }
-
+  const pass = makeSlots(
+    options,
+    () => (replay === null ? ledger : { bank, market }),
+    (dropped) => replay === null && nodes.forEach((node) => node.publish(dropped))
+  )
+  /** Slots after the last recorded one that passed while the chain was not there yet. */
+  let missed = 0
   const step = (): void => {
+    if (replay !== null) {
+      missed += replay.left() === 0 ? 1 : 0
+      const recorded = replay.pass()
+      if (recorded !== null) {
+        publish(recorded)
+      }
+      return
+    }
     if (faults.current().halted) {
       ledger.bank.skip(1)
       return
     }
-    if (options.hardships && misses()) {
-      return
+    const block = pass()
+    if (block !== null) {
+      publish(block)
+      geysers.forEach((geyser) => geyser.publish(block))
+      nodes.forEach((node) => node.faults.strike(block.slot))
     }
-    const block = ledger.market.advance()
-    publish(block)
-    geysers.forEach((geyser) => geyser.publish(block))
-    nodes.forEach((node) => node.faults.strike(block.slot))
+  }
+  const skip = (slots: number): void => {
+    if (replay === null) {
+      ledger.bank.skip(slots)
+    } else {
+      Array.from({ length: slots }).forEach(step)
+    }
   }
   const publishPast = (block: Block): void => {
-    publish(block)
-    geysers.forEach((geyser) => geyser.publishPast(block))
+    if (options.recorded === null) {
+      publish(block)
+      geysers.forEach((geyser) => geyser.publishPast(block))
+    }
   }
-  const past = livePast(bank, market, live.slot)
-  bank.keep(options.isPastRecorded ? blocksKept : Number.POSITIVE_INFINITY)
+  /** Makes the past, and the recorded slots that have passed. Then the nodes answer from this chain. */
+  const makePast = function* (): Generator<Block, void> {
+    yield* livePast(bank, market, live.slot)
+    for (let made = 0; made < (replay?.passed() ?? 0); made++) {
+      const block = pass()
+      if (block !== null) {
+        yield block
+      }
+    }
+    if (replay !== null) {
+      replay = null
+      ledger.bank = bank
+      bank.skip(missed)
+    }
+  }
+  bank.keep(options.recorded === null ? Number.POSITIVE_INFINITY : blocksKept)
   const goLive = Effect.map(Clock.currentTimeMillis, (nowMs) => {
     bank.keep(blocksKept)
-    // Slots that passed on the clock while the past was being made.
-    bank.skip(Math.floor(((nowMs - nowUnixMs) * speed) / SLOT_MS))
+    // Slots that passed on the clock since the start.
+    skip(Math.floor(((nowMs - nowUnixMs) * speed) / SLOT_MS))
   })
+  const past = makePast()
   if (speed === 0) {
     past.forEach(publishPast)
     yield* goLive
   } else {
-    const mustWait = options.isPastRecorded || blocksKept > BLOCKS_KEPT ? () => false : readerPace(bank)
-    yield* catchUp(past, publishPast, { mustWait, isBusy: readsFirst(lastReadMs) }).pipe(
-      Effect.andThen(goLive),
-      Effect.andThen(keepPace(SLOT_MS / speed, step, (slots) => ledger.bank.skip(slots))),
+    const mustWait = options.recorded !== null || blocksKept > BLOCKS_KEPT ? () => false : readerPace(bank)
+    const made = catchUp(past, publishPast, { mustWait, isBusy: readsFirst(lastReadMs) })
+    const slots = Effect.andThen(goLive, keepPace(SLOT_MS / speed, step, skip))
+    yield* (replay === null ? Effect.andThen(made, slots) : Effect.all([slots, made], { concurrency: 2 })).pipe(
       Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),
       Effect.forkScoped
     )

@@ -15,8 +15,10 @@ import type { SimWallet } from "./traders/cast.ts"
 import type { SlotTime } from "./traders/startChain.ts"
 
 /** The settings of the chain as plain data, which can be copied between threads. */
-export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment"> {
+export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment" | "recorded"> {
   readonly ailment: Omit<Ailment, "lag"> & { readonly lagMs: number }
+  /** The packed chain after its past, from the file of the past. */
+  readonly recorded: Uint8Array | null
 }
 
 /** What the thread reports once the chain answers: its endpoints, and its first mints, wallets and follows. */
@@ -57,9 +59,9 @@ export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorP
 /** `SIMULATOR_PAST`: the file with the past of the default chain. Without a file there the past is read from the chain. */
 export const pastPath = Config.option(Config.String("SIMULATOR_PAST"))
 
-/** A past in a file is the past of a chain whose blocks are read from a node without faults. */
+/** A past in a file is the past of a chain of the usual speed whose blocks are read from a node without faults. */
 const usesPast = ({ ailment, blocksKept, source, speed }: SimulatorOptions): boolean =>
-  speed > 0 && source === "rpc" && blocksKept <= BLOCKS_KEPT && JSON.stringify(ailment) === JSON.stringify(healthy)
+  speed === 1 && source === "rpc" && blocksKept <= BLOCKS_KEPT && JSON.stringify(ailment) === JSON.stringify(healthy)
 
 /** The past in the file; null when it is for another chain. A file that cannot be read is logged. */
 const readPastFile = (path: Option.Option<string>, options: SimulatorOptions): Effect.Effect<Past | null> =>
@@ -109,7 +111,7 @@ const start = Effect.fnUntraced(function* ({
   const settings: SimulatorSettings = {
     ...options,
     ailment: { ...ailment, lagMs: Duration.toMillis(lag) },
-    isPastRecorded: past !== null
+    recorded: past?.chain ?? null
   }
   const worker = yield* Effect.acquireRelease(
     Effect.sync(() => new Worker(entry, { workerData: settings, name: "simulated chain", resourceLimits })),

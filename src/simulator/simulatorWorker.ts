@@ -2,11 +2,13 @@
 import { Duration, Effect } from "effect"
 import { MessageChannel, parentPort, workerData } from "node:worker_threads"
 import { lowerThreadPriority } from "../chain/blocks/threadPriority.ts"
+import { unpackChain } from "./past/recordedChain.ts"
 import { Simulator } from "./Simulator.ts"
 import type { ChainPlace, SimulatorSettings } from "./SimulatorThread.ts"
 
 const settings: SimulatorSettings = workerData
 const { lagMs, ...ailment } = settings.ailment
+const recorded = settings.recorded === null ? null : unpackChain(settings.recorded)
 const fills = new MessageChannel()
 
 lowerThreadPriority()
@@ -26,6 +28,6 @@ const serve = Effect.gen(function* () {
 void Effect.runPromise(
   Effect.provide(
     Effect.scoped(serve),
-    Simulator.layer({ ...settings, ailment: { ...ailment, lag: Duration.millis(lagMs) } })
+    Simulator.layer({ ...settings, recorded, ailment: { ...ailment, lag: Duration.millis(lagMs) } })
   )
 )

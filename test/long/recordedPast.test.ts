@@ -79,7 +79,7 @@ describe("a market over a recorded past", () => {
         const { live, pastSlots } = yield* Simulator
         const oldestFirst = yield* read(null, 2 * pastSlots)
         // Recorded on another day, so that slots, times and signatures are moved.
-        const past = recordedPast(makePast(settings, startOf(LIVE_MS - 200_000_000)), live)
+        const past = recordedPast(makePast(settings, startOf(LIVE_MS - 200_000_000), 5), live)
         const newestFirst = yield* read(past, slotsOf(PART_HOURS))
         const known = newestFirst.looks.map(([part, whole]) => `${part?.complete} ${whole?.complete}`)
         assert.include(known, "true false")

@@ -168,7 +168,7 @@ const recordedSource = <Block extends BlockHead>(
   { first, last, list, read }: RecordedBlocks<Block>,
   nodes: BlockSource<Block>
 ): BlockSource<Block> => ({
-  newest: Effect.map(nodes.newest, (slot) => Math.max(slot, last)),
+  newest: nodes.newest,
   list: (from, limit) => (from > last ? nodes.list(from, limit) : Effect.succeed(list(from, limit))),
   firstAvailable: Effect.succeed(first),
   read: (slot) =>

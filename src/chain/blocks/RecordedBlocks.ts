@@ -1,6 +1,9 @@
 import type { Option } from "effect"
 
-/** Blocks of the chain that are at hand, so that no node is asked for them: a range of slots without a gap. */
+/**
+ * Blocks of the chain that are at hand, so that no node is asked for them: a range of slots without a gap. Slots after the
+ * newest one of the node are not on the chain yet.
+ */
 export interface RecordedBlocks<Block> {
   readonly first: number
   readonly last: number

@@ -39,6 +39,12 @@ export interface Block extends KeptBlock {
   readonly isDropped: boolean
 }
 
+/** The state after a block: all accounts, or those that the block changed and closed. */
+export interface BankState extends Pick<KeptBlock, "slot" | "parent" | "next" | "height"> {
+  readonly accounts: ReadonlyArray<OnChainAccount>
+  readonly closed: ReadonlyArray<Address>
+}
+
 /** The state of the simulated chain, in plain memory. One caller changes it, one slot at a time. */
 export interface Bank {
   /** The account in the slot being built. */
@@ -61,6 +67,8 @@ export interface Bank {
    * its slot counts as skipped.
    */
   readonly fork: (build: () => ReadonlyArray<Deed>) => Block
+  /** Makes a block of changes that were made elsewhere. It has no transactions. */
+  readonly restore: (state: BankState) => Block
   /** Skips this many slots after the current one. */
   readonly skip: (slots: number) => void
   /** Sets the number of blocks to keep from now on. */
@@ -204,6 +212,20 @@ export const makeBank = (options: {
     return newest
   }
 
+  const restore: Bank["restore"] = (state) => {
+    slot = state.slot
+    height = state.height
+    skipped = state.next - slot - 1
+    state.closed.forEach(remove)
+    for (const account of state.accounts) {
+      place(account)
+      written.set(account.address, account)
+    }
+    newest = close(state.parent, [])
+    journal = new Map()
+    return newest
+  }
+
   const fork: Bank["fork"] = (build) => {
     const [parent, before, tip, pending] = [slot, new Map(accounts), newest, skipped]
     slot = tip.next
@@ -242,6 +264,7 @@ export const makeBank = (options: {
     },
     produce,
     fork,
+    restore,
     skip: (slots) => {
       skipped += slots
     },

@@ -18,8 +18,10 @@ export interface Past {
   readonly settings: PastSettings
   /** The first slot after the past. */
   readonly live: SlotTime
-  /** The decoded blocks, oldest first. */
+  /** The decoded blocks of the past and of the recorded slots after it, oldest first. */
   readonly blocks: ReadonlyArray<PackedBlock>
+  /** The chain after the past; see `unpackChain`. */
+  readonly chain: Uint8Array
 }
 
 export const pastSettingsOf = ({
@@ -36,19 +38,41 @@ export const pastSettingsOf = ({
   swapsPerSecond
 })
 
-/** The settings are the first line, so that a file for other settings is not read further. */
-export const writePast = ({ settings, ...rest }: Past): Uint8Array =>
-  Buffer.concat([Buffer.from(`${JSON.stringify(pastSettingsOf(settings))}\n`), zstdCompressSync(serialize(rest))])
+/** Changes with everything that is written. A file of another format is not read. */
+const FORMAT = 2
 
-/** The past in a file; null when the file is for other settings. Rejects when it is not whole. */
+/** The first line of a file. It decides whether the rest is read. */
+interface Head {
+  readonly format: number
+  readonly settings: PastSettings
+  /** Bytes of the blocks, and of the chain that follows them. */
+  readonly blocks: number
+  readonly chain: number
+}
+
+export const writePast = ({ blocks, chain, live, settings }: Past): Uint8Array => {
+  const packed = zstdCompressSync(serialize({ live, blocks }))
+  const head: Head = { format: FORMAT, settings: pastSettingsOf(settings), blocks: packed.length, chain: chain.length }
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), packed, chain])
+}
+
+/** The past in a file; null when the file is for other settings. Rejects when it has another format or is not whole. */
 export const readPast = async (bytes: Buffer, settings: PastSettings): Promise<Past | null> => {
-  const head = bytes.indexOf("\n")
-  if (bytes.toString("utf8", 0, Math.max(0, head)) !== JSON.stringify(pastSettingsOf(settings))) {
+  const begin = bytes.indexOf("\n") + 1
+  const head: Head = JSON.parse(bytes.toString("utf8", 0, begin))
+  if (head.format !== FORMAT) {
+    throw new Error(`its format is ${head.format ?? "unknown"}, and this version reads format ${FORMAT}`)
+  }
+  if (JSON.stringify(head.settings) !== JSON.stringify(pastSettingsOf(settings))) {
     return null
   }
+  const end = begin + head.blocks
+  if (bytes.length !== end + head.chain) {
+    throw new Error("it is not whole")
+  }
   const content = await new Promise<Buffer>((resolve, reject) =>
-    zstdDecompress(bytes.subarray(head + 1), (error, whole) => (error === null ? resolve(whole) : reject(error)))
+    zstdDecompress(bytes.subarray(begin, end), (error, whole) => (error === null ? resolve(whole) : reject(error)))
   )
-  const rest: Omit<Past, "settings"> = deserialize(content)
-  return { settings, ...rest }
+  const { blocks, live }: Pick<Past, "blocks" | "live"> = deserialize(content)
+  return { settings, live, blocks, chain: bytes.subarray(end) }
 }

@@ -32,17 +32,28 @@ export const chainStart = (historyHours: number, unixMs: number): ChainStart => 
   return { live: { slot, unixMs }, pastSlots: Math.min(slotsOf(historyHours), slot - 1) }
 }
 
-/** Makes the chain of a seed with its first block. At speed 0 slots have their usual length. */
-export const makeChain = (
-  options: Omit<Parameters<typeof makeMarket>[0], "bank" | "liveUnixMs"> & { readonly speed: number },
+export interface Chain {
+  readonly bank: Bank
+  readonly market: Market
+}
+
+/** Makes the bank of a chain, with nothing but a clock. At speed 0 slots have their usual length. */
+export const makeEmptyBank = (
+  { seed, speed }: { readonly seed: string; readonly speed: number },
   { live, pastSlots }: ChainStart
-): { readonly bank: Bank; readonly market: Market } => {
-  const { seed, speed } = options
-  const bank = makeBank({
+): Bank =>
+  makeBank({
     seed,
     startSlot: live.slot - pastSlots,
     startUnixMs: live.unixMs - pastSlots * SLOT_MS,
     live: speed > 0 ? { slot: live.slot, slotMs: SLOT_MS / speed } : undefined
   })
-  return { bank, market: makeMarket({ ...options, bank, liveUnixMs: live.unixMs }) }
+
+/** Makes the chain of a seed with its first block. */
+export const makeChain = (
+  options: Omit<Parameters<typeof makeMarket>[0], "bank" | "liveUnixMs"> & { readonly speed: number },
+  start: ChainStart
+): Chain => {
+  const bank = makeEmptyBank(options, start)
+  return { bank, market: makeMarket({ ...options, bank, liveUnixMs: start.live.unixMs }) }
 }

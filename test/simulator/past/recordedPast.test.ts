@@ -1,13 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
 import { unpackBlock } from "../../../src/chain/decoding/PackedTransactions.ts"
 import type { TradeBlock } from "../../../src/chain/decoding/TradeBlock.ts"
 import { makePast } from "../../../src/simulator/past/makePast.ts"
 import { readPast, writePast } from "../../../src/simulator/past/pastFile.ts"
+import { makeReplay, unpackChain } from "../../../src/simulator/past/recordedChain.ts"
 import { recordedPast } from "../../../src/simulator/past/recordedPast.ts"
-import { startOf } from "../../../src/simulator/traders/startChain.ts"
+import { digestOf } from "../../../src/simulator/chain/Bank.ts"
+import { Simulator } from "../../../src/simulator/Simulator.ts"
+import { livePast } from "../../../src/simulator/traders/past.ts"
+import { makeSlots } from "../../../src/simulator/traders/slots.ts"
+import { chainStart, makeChain, makeEmptyBank, startOf } from "../../../src/simulator/traders/startChain.ts"
 
 const settings = { seed: "recorded", hardships: true, history: 0.5, retailWallets: 20, swapsPerSecond: 0.5 }
+const short = { ...settings, history: 0.05 }
 const BUILT_MS = startOf(1_790_000_001_234)
 /** Some days later, at another second of the minute. */
 const STARTED_MS = startOf(BUILT_MS + 300_000_000 + 17_777)
@@ -26,10 +33,12 @@ const spelled = ({ transactions, ...head }: TradeBlock) => ({
   }))
 })
 
+const placeOf = ({ height, slot }: { height: number; slot: number }) => ({ height, slot })
+
 describe("a recorded past", () => {
   it("is, block for block, the past that a chain of its seed makes at another time", () => {
-    const own = makePast(settings, STARTED_MS)
-    const moved = recordedPast(makePast(settings, BUILT_MS), own.live)
+    const own = makePast(settings, STARTED_MS, 50)
+    const moved = recordedPast(makePast(settings, BUILT_MS, 50), own.live)
     const [first] = own.blocks
     const slots = own.blocks.map(({ head }) => head.slot)
     assert.isAbove(slots.length, 300)
@@ -45,15 +54,80 @@ describe("a recorded past", () => {
     assert.deepStrictEqual(moved.list((slots[2] ?? 0) - 1, 2), slots.slice(2, 4))
   })
 
+  it("goes on, account for account, like the chain of its seed that made it at another time", () => {
+    const ahead = 700
+    const recorded = unpackChain(makePast(short, BUILT_MS, ahead).chain)
+    const start = chainStart(short.history, STARTED_MS)
+    const own = makeChain({ ...short, speed: 1 }, start)
+    Array.from(livePast(own.bank, own.market, start.live.slot))
+    const pass = makeSlots(
+      short,
+      () => own,
+      () => undefined
+    )
+    const replay = makeReplay(recorded, makeEmptyBank({ ...short, speed: 1 }, start), start.live)
+    assert.strictEqual(replay.bank.genesisHash, own.bank.genesisHash)
+    assert.deepStrictEqual(placeOf(replay.bank.newest()), placeOf(own.bank.newest()))
+    assert.strictEqual(digestOf(replay.bank), digestOf(own.bank))
+    const slots = Array.from({ length: ahead }, () => {
+      const [theirs, ours] = [replay.pass(), pass()]
+      assert.deepStrictEqual(theirs && placeOf(theirs), ours && placeOf(ours))
+      return ours
+    })
+    assert.isTrue(slots.some((block) => block === null))
+    assert.deepStrictEqual([replay.passed(), replay.left()], [ahead, 0])
+    assert.strictEqual(digestOf(replay.bank), digestOf(own.bank))
+  })
+
+  it.effect.each([
+    { ahead: 40, recordedFor: "longer" },
+    { ahead: 1, recordedFor: "shorter" }
+  ])(
+    "has live slots from the start, and the chain goes on with them when it is recorded for $recordedFor than its past takes",
+    ({ ahead }) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(STARTED_MS)
+        const recorded = unpackChain(makePast(short, BUILT_MS, ahead).chain)
+        const own = yield* Simulator
+        return yield* Effect.gen(function* () {
+          const chain = yield* Simulator
+          const same = Effect.gen(function* () {
+            assert.strictEqual(yield* chain.digest, yield* own.digest)
+          })
+          yield* same
+          yield* TestClock.adjust("400 millis")
+          yield* own.advance(1)
+          yield* same
+          // The past is made from the second second on, when no client has asked for accounts.
+          yield* TestClock.adjust("400 millis")
+          yield* own.faults.set({ halted: ahead === 1 })
+          yield* own.advance(1)
+          yield* own.faults.set({ halted: false })
+          yield* ahead === 1 ? Effect.void : same
+          yield* TestClock.adjust("20 seconds")
+          yield* own.advance(50)
+          yield* same
+        }).pipe(Effect.provide(Simulator.layer({ ...short, recorded })))
+      }).pipe(Effect.provide(Simulator.layer({ ...short, speed: 0, startUnixMs: STARTED_MS })))
+  )
+
   it.effect("is read back from its file only by a chain with the same settings", () =>
     Effect.gen(function* () {
-      const past = makePast({ ...settings, history: 0.05 }, BUILT_MS)
+      const past = makePast(short, BUILT_MS, 5)
       const bytes = Buffer.from(writePast(past))
       const read = yield* Effect.promise(() => readPast(bytes, past.settings))
       assert.deepStrictEqual(read, past)
       assert.isNull(yield* Effect.promise(() => readPast(bytes, { ...past.settings, seed: "other" })))
-      const cut = yield* Effect.exit(Effect.tryPromise(() => readPast(bytes.subarray(0, -100), past.settings)))
-      assert.strictEqual(cut._tag, "Failure")
+      const failureOf = (other: Buffer) =>
+        Effect.flip(Effect.tryPromise({ try: () => readPast(other, past.settings), catch: String }))
+      assert.include(yield* failureOf(bytes.subarray(0, -100)), "not whole")
+      const before = bytes.toString("latin1").replace('"format":2', '"format":1')
+      assert.include(
+        yield* failureOf(Buffer.from(before, "latin1")),
+        "its format is 1, and this version reads format 2"
+      )
+      const first = Buffer.concat([Buffer.from(JSON.stringify(past.settings)), bytes.subarray(bytes.indexOf("\n"))])
+      assert.include(yield* failureOf(first), "its format is unknown")
     })
   )
 })
