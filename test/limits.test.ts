@@ -32,7 +32,7 @@ import {
   WalletTradesQuery,
   WalletTransfersQuery
 } from "../src/api/Wallets.ts"
-import { MOST_RANGES, MOST_SCREENED_ROWS, MOST_SHOWN } from "../src/api/Screen.ts"
+import { MOST_RANGES, MOST_SCREENED_ROWS, MOST_SHOWN } from "../src/api/schemas/TokenScreen.ts"
 import { MOST_ROWS } from "../src/market/reads/movement.ts"
 import { MOST_EXAMINED } from "../src/market/reads/screenView.ts"
 import { MOST_MARKED } from "../src/wallets/walletBalances.ts"

@@ -11,11 +11,12 @@ import {
 import { Authorization, Scope, SessionOnly } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { pageOf, pageParameters, RequestId } from "./pages.ts"
-import { atLeastOneChange, NoQuery, UniqueList } from "./parameters.ts"
+import { atLeastOneChange, NoQuery } from "./parameters.ts"
 import { ApiKey, ApiScope, KeyName, MAX_ACTIVE_KEYS, overlap } from "./schemas/ApiKey.ts"
 import { KeyAuditEntry } from "./schemas/KeyAudit.ts"
 import { Plan, PlanName } from "./schemas/Plan.ts"
 import { field } from "../domain/field.ts"
+import { UniqueList } from "./schemas/lists.ts"
 
 /** Default number of audit entries per page. */
 export const defaults = { audit: 50 } as const

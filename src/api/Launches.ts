@@ -9,9 +9,9 @@ import { BooleanParameter, CommaList, NoQuery, optional, refuse, tokenParams, Un
 import { FirstBuyersInShort, FirstBuyersOfToken } from "./schemas/FirstBuyers.ts"
 import { LaunchDetail, LaunchRow } from "./schemas/LaunchView.ts"
 import { marketKnowledge } from "./schemas/MarketViews.ts"
-import { VenueLabel } from "./Spot.ts"
 import { field } from "../domain/field.ts"
 import { metaOf, tradersBasis } from "./schemas/fields.ts"
+import { VenueLabel } from "./schemas/lists.ts"
 
 /** Default number of launches of a page. */
 export const defaultLaunches = 20

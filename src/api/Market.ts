@@ -35,9 +35,9 @@ import {
   WindowCoverage
 } from "./schemas/MarketViews.ts"
 import { TokenStats } from "./schemas/TokenStats.ts"
-import { VenueLabel } from "./Spot.ts"
 import { field } from "../domain/field.ts"
 import { answerSlot, knowledgeOf, metaOf, methodVersion, requestId, tradersBasis } from "./schemas/fields.ts"
+import { VenueLabel } from "./schemas/lists.ts"
 
 export const TokenStatsQuery = Schema.Struct({
   from: optional(

@@ -4,9 +4,9 @@ import { PerpsUnavailable } from "./errors/problems.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { CommaList, DecimalParameter, refuse } from "./parameters.ts"
 import { PerpsComparison, PerpsVenue } from "./schemas/Perps.ts"
-import { VenueLabel } from "./Spot.ts"
 import { field } from "../domain/field.ts"
 import { requestId } from "./schemas/fields.ts"
+import { VenueLabel } from "./schemas/lists.ts"
 
 /** Default values of optional parameters. */
 export const defaults = { holdHours: "8" } as const

@@ -10,10 +10,10 @@ import { marketKnowledge } from "./schemas/MarketViews.ts"
 import { ListedPool, PoolProvenance, PoolSort } from "./schemas/PoolList.ts"
 import { PoolFacts } from "./schemas/Token.ts"
 import { TokenTrade } from "./schemas/TokenTrade.ts"
-import { VenueLabel } from "./Spot.ts"
 import { filters, isOrdered, LiquidityEventsAnswer, liquidityFilters } from "./Trades.ts"
 import { field } from "../domain/field.ts"
 import { answerSlot, knowledgeOf, metaOf, tradeBasis } from "./schemas/fields.ts"
+import { VenueLabel } from "./schemas/lists.ts"
 
 export const PoolTradesQuery = Schema.Struct(filters).check(isOrdered)
 

@@ -3,10 +3,11 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ChartWarming, DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { BodyLimit, JsonBody } from "./middleware/JsonBody.ts"
-import { LAST_SECOND, NoQuery, tokenParams, UniqueList, UnixSecond } from "./parameters.ts"
+import { LAST_SECOND, NoQuery, tokenParams, UnixSecond } from "./parameters.ts"
 import { PriceAt } from "./schemas/PriceAt.ts"
 import { field } from "../domain/field.ts"
 import { answerSlot, knowledgeOf, metaOf, mint, nextCursor } from "./schemas/fields.ts"
+import { UniqueList } from "./schemas/lists.ts"
 
 /** Query of the price of a token at a second. */
 export const PriceAtQuery = Schema.Struct({

@@ -6,9 +6,9 @@ import { LimitParameter, NextCursor } from "./pages.ts"
 import { BooleanParameter, CommaList, DecimalParameter, IntegerParameter, optional, refuse } from "./parameters.ts"
 import { marketKnowledge } from "./schemas/MarketViews.ts"
 import { FoundRow } from "./schemas/TokenSearch.ts"
-import { VenueLabel } from "./Spot.ts"
 import { field } from "../domain/field.ts"
 import { metaOf, tradersBasis } from "./schemas/fields.ts"
+import { VenueLabel } from "./schemas/lists.ts"
 
 /** Default number of rows of a page. */
 export const defaultFound = 20

@@ -13,7 +13,7 @@ import {
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { Budget } from "./middleware/Metering.ts"
-import { BooleanParameter, CommaList, IntegerParameter, NoQuery, optional, refuse, UniqueList } from "./parameters.ts"
+import { BooleanParameter, CommaList, IntegerParameter, NoQuery, optional, refuse } from "./parameters.ts"
 import { ExitCheck } from "./schemas/ExitCheck.ts"
 import { SpotQuote, SwapMode } from "./schemas/Quote.ts"
 import {
@@ -31,6 +31,7 @@ import { venuesDescription } from "./venues.ts"
 import { field } from "../domain/field.ts"
 import { serverEvent } from "./serverEvent.ts"
 import { inputMint, mint, outputMint } from "./schemas/fields.ts"
+import { UniqueList, VenueLabel } from "./schemas/lists.ts"
 
 /** Default values of optional parameters. */
 export const defaults = {
@@ -48,13 +49,6 @@ const SlippageParameter = field(
   IntegerParameter(1, 1000, defaults.quoteSlippageBps),
   `Allowed slippage in basis points, 1 to 1000; ${defaults.quoteSlippageBps} by default.`
 )
-/** Format of a venue label. The handler checks that the label exists. */
-export const VenueLabel = Schema.String.check(
-  Schema.isPattern(/^[a-z0-9-]{1,32}$/u, {
-    expected: "a label of 1 to 32 of a-z, 0-9 and -"
-  })
-)
-
 const pair = {
   inputMint,
   outputMint

@@ -4,10 +4,11 @@ import { Address } from "../domain/Address.ts"
 import { DataUnavailable } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { CommaList, NoQuery, UniqueList } from "./parameters.ts"
+import { CommaList, NoQuery } from "./parameters.ts"
 import { TokenLookup } from "./schemas/TokenLookup.ts"
 import { field } from "../domain/field.ts"
 import { knowledgeOf, metaOf, nextCursor } from "./schemas/fields.ts"
+import { UniqueList } from "./schemas/lists.ts"
 
 /** Most tokens of one read. */
 const MOST = 100

@@ -6,7 +6,7 @@ import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { atSlotField, atSlotParameter } from "./Spot.ts"
 import { CursorParameter, NextCursor, pageParameters } from "./pages.ts"
-import { IntegerParameter, NoQuery, optional, tokenParams, UniqueList, UnixSecond } from "./parameters.ts"
+import { IntegerParameter, NoQuery, optional, tokenParams, UnixSecond } from "./parameters.ts"
 import { MintPrice, TokenFacts, TokenLiquidity } from "./schemas/Token.ts"
 import { HolderHour, TokenHolders } from "./schemas/TokenHolders.ts"
 import { TokenMetadataView } from "./schemas/TokenMetadata.ts"
@@ -14,6 +14,7 @@ import { TokenRisk } from "./schemas/TokenRisk.ts"
 import { isOrdered } from "./Trades.ts"
 import { field } from "../domain/field.ts"
 import { knowledgeOf, metaOf, nextCursor } from "./schemas/fields.ts"
+import { UniqueList } from "./schemas/lists.ts"
 
 export class TokenMetadataAnswer extends Schema.Opaque<TokenMetadataAnswer>()(
   Schema.Struct({

@@ -15,7 +15,7 @@ import {
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { BodyLimit, JsonBody } from "./middleware/JsonBody.ts"
 import { LimitParameter } from "./pages.ts"
-import { atLeastOneChange, BooleanParameter, NoQuery, optional, UniqueList } from "./parameters.ts"
+import { atLeastOneChange, BooleanParameter, NoQuery, optional } from "./parameters.ts"
 import {
   GroupId,
   MAX_GROUPS,
@@ -30,6 +30,7 @@ import {
 } from "./schemas/Tracker.ts"
 import { field } from "../domain/field.ts"
 import { wallet } from "./schemas/fields.ts"
+import { UniqueList } from "./schemas/lists.ts"
 
 /** Default values of optional parameters. */
 export const defaults = { limit: 100, control: false } as const

@@ -5,15 +5,7 @@ import { DataUnavailable, InvalidCursor, RateLimited } from "./errors/problems.t
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { CsvText, FormatParameter, NextCursor, pageOf, pageParameters } from "./pages.ts"
-import {
-  BooleanParameter,
-  DecimalParameter,
-  IntegerParameter,
-  NoQuery,
-  optional,
-  UniqueList,
-  UnixSecond
-} from "./parameters.ts"
+import { BooleanParameter, DecimalParameter, IntegerParameter, NoQuery, optional, UnixSecond } from "./parameters.ts"
 import { knowledgeOf, metaOf, wallet } from "./schemas/fields.ts"
 import { TradeSide } from "./schemas/TokenTrade.ts"
 import { WalletBalances, WalletFunding } from "./schemas/WalletBalances.ts"
@@ -24,6 +16,7 @@ import { WalletPerformance } from "./schemas/WalletPerformance.ts"
 import { PositionSort, WalletPnlHistory, WalletPositions } from "./schemas/WalletPositions.ts"
 import { WalletRows } from "./schemas/WalletSummary.ts"
 import { field } from "../domain/field.ts"
+import { UniqueList } from "./schemas/lists.ts"
 
 export const WalletsBody = Schema.Struct({
   wallets: field(UniqueList(Address, 100, "addresses"), "The wallets."),

@@ -72,14 +72,6 @@ export const DecimalParameter = Schema.String.check(
   })
 )
 
-/** A list in a body: 1 to `maximum` different items. */
-export const UniqueList = <Item extends Schema.Constraint>(item: Item, maximum: number, noun: string) =>
-  Schema.Array(item).check(
-    Schema.isMinLength(1, { expected: `1 to ${maximum} ${noun}` }),
-    Schema.isMaxLength(maximum, { expected: `1 to ${maximum} ${noun}` }),
-    Schema.isUnique({ expected: `1 to ${maximum} different ${noun}` })
-  )
-
 /** The path of a token. Both parts are read as text, so that an unsupported chain is reported before a malformed address. */
 export const tokenParams = {
   chain: field(Schema.String, "solana"),

@@ -101,6 +101,7 @@ const noMarket = Layer.mergeAll(
     firstBuyersOf: () => Effect.die("this test has no market"),
     firstBuyersOfMany: () => Effect.die("this test has no market"),
     screen: () => Effect.die("this test has no market"),
+    screenNow: () => Effect.die("this test has no market"),
     pools: () => Effect.die("this test has no market"),
     discovery: () => Effect.die("this test has no market")
   })

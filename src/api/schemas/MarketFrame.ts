@@ -10,6 +10,7 @@ import { ChartBar, ChartDenom, ChartResolution } from "./Chart.ts"
 import { MarketWindow, MovementRank, MovementRow } from "./MarketViews.ts"
 import { LiquidityEvent, LiquidityEventKind } from "./LiquidityEvent.ts"
 import { mintOrPool, oneSelector, twoMints } from "./subscriptionRules.ts"
+import { rangesOfDifferent, screened, screenFields, ScreenOrder, ScreenRow } from "./TokenScreen.ts"
 import { TokenTrade } from "./TokenTrade.ts"
 import { field } from "../../domain/field.ts"
 import { answerSlot, inputMint, mint, outputMint, sentAtMs } from "./fields.ts"
@@ -30,6 +31,7 @@ export const subscriptionCosts = {
   launches: 1,
   graduations: 1,
   movers: 2,
+  screen: 6,
   quote: 0,
   freshness: 0
 } as const
@@ -80,6 +82,7 @@ export const Channel = Schema.Literals([
   "launches",
   "graduations",
   "movers",
+  "screen",
   "quote",
   "freshness"
 ])
@@ -126,6 +129,11 @@ export const subscribeMessages = {
     window: field(MarketWindow, "The span of time that ends now."),
     rank: field(Schema.optionalKey(MovementRank), "What tokens are ranked by; gainers by default.")
   }),
+  screen: Schema.Struct({
+    ...named,
+    channel: field(Schema.Literal("screen"), "Name of the channel."),
+    ...screenFields
+  }).check(rangesOfDifferent),
   quote: Schema.Struct({
     ...named,
     channel: field(Schema.Literal("quote"), "Name of the channel."),
@@ -185,6 +193,23 @@ const movers = Schema.Struct({
   coverage: Coverage
 })
 
+const ofScreen = {
+  slot: answerSlot,
+  observedAtMs: field(Schema.Int, "Time of the data. A row that no frame names since is unchanged as of this time."),
+  status: Status,
+  coverage: Coverage,
+  ...screened
+}
+
+/** What changed in the rows of a screen. */
+export const ScreenChange = Schema.Struct({
+  entered: field(Schema.Array(ScreenRow), "Rows of tokens that were not among the rows before."),
+  changed: field(Schema.Array(ScreenRow), "Whole rows whose values or ranks are others now."),
+  left: field(Schema.Array(Address), "Mints that are no longer among the rows."),
+  ...ofScreen
+}).annotate({ identifier: "ScreenChange", description: "What changed in the rows of a screen." })
+export type ScreenChange = typeof ScreenChange.Type
+
 export class LiveQuote extends Schema.Opaque<LiveQuote>()(
   Schema.Struct(quoteTick).annotate({ identifier: "LiveQuote", description: "A tick that was priced." })
 ) {}
@@ -216,6 +241,11 @@ export const snapshotData = {
     slot: answerSlot
   }),
   movers,
+  screen: Schema.Struct({
+    rows: field(Schema.Array(ScreenRow), "The rows, in their order."),
+    sort: field(ScreenOrder, "The order of the rows."),
+    ...ofScreen
+  }),
   quote: LiveQuote,
   freshness: Schema.Struct({ sources: field(Schema.Array(SourceFreshness), "Every source.") })
 } as const
@@ -275,6 +305,7 @@ export const MarketDataFrame = Schema.Union([
   snapshotOf("launches", snapshotData.launches),
   snapshotOf("graduations", snapshotData.graduations),
   snapshotOf("movers", snapshotData.movers),
+  snapshotOf("screen", snapshotData.screen),
   snapshotOf("quote", snapshotData.quote),
   snapshotOf("freshness", snapshotData.freshness),
   tradeFrames.trade,
@@ -285,6 +316,7 @@ export const MarketDataFrame = Schema.Union([
   dataOf("launch", LiveLaunch),
   dataOf("graduation", LiveLaunch),
   dataOf("movers", movers),
+  dataOf("screen", ScreenChange),
   dataOf("quote", LiveQuote),
   dataOf("quote_error", Schema.Struct(failedTick)),
   dataOf("quote_throttled", Schema.Struct(throttledTick)),

@@ -1,42 +1,15 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { type ScreenBody, screenDefaults } from "../../api/Screen.ts"
-import { fractionOf, type Rational } from "../../domain/rational.ts"
+import type { ScreenBody } from "../../api/Screen.ts"
+import { screenDefaults } from "../../api/schemas/TokenScreen.ts"
 import { MarketReader } from "../../market/reads/MarketReader.ts"
-import type { ScreenSelectors } from "../../market/reads/screenView.ts"
+import { selectorsOf } from "../../market/reads/screenSelectors.ts"
 import { viewProblem } from "./marketProblems.ts"
 import { metaWith } from "./metaWith.ts"
 import { readPin, sealedBy, writePin } from "./paging.ts"
 
 type Body = typeof ScreenBody.Type
-
-const signed = (text: string | undefined): Rational | null => {
-  if (text === undefined) {
-    return null
-  }
-  const { denominator, numerator } = fractionOf(text.replace("-", ""))
-  return { numerator: text.startsWith("-") ? -numerator : numerator, denominator }
-}
-
-const selectorsOf = (body: Body): ScreenSelectors => ({
-  ranges: (body.ranges ?? []).map(({ max, min, statistic, unknown }) => ({
-    statistic,
-    min: signed(min),
-    max: signed(max),
-    takesUnknown: unknown === "include"
-  })),
-  mints: body.mints ?? null,
-  launchpads: body.launchpads ?? null,
-  platforms: body.platforms ?? null,
-  venues: body.venues ?? null,
-  creator: body.creator ?? null,
-  graduated: body.graduated ?? null,
-  mintAuthority: body.mintAuthority ?? null,
-  freezeAuthority: body.freezeAuthority ?? null,
-  sort: body.sort ?? screenDefaults.sort,
-  show: body.show ?? []
-})
 
 export const layer = HttpApiBuilder.group(
   Api,

@@ -7,6 +7,6 @@ import type { SocketPath } from "./LiveSocket.ts"
 export const marketSocket = Effect.map(MarketSessions, (sessions): SocketPath => ({
   path: MARKET_REALTIME_PATH,
   operation: OPERATION,
-  maxMessage: 2048,
+  maxMessage: 8192,
   sessions
 }))

@@ -21,6 +21,7 @@ import { blockFrames, liquidityOf, TopicFrames } from "./blockFrames.ts"
 import { charge, chargeDue, type ChargeParts, endingOf } from "./charges.ts"
 import { jsonOf } from "./jsonOf.ts"
 import { LiveCandles } from "./LiveCandles.ts"
+import { LiveScreens } from "./LiveScreens.ts"
 import { type LiveQuotes, makeLiveQuotes } from "./LiveQuotes.ts"
 import { MarketFeed } from "./MarketFeed.ts"
 import { MarketHub } from "./MarketHub.ts"
@@ -85,7 +86,9 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
       const candles = new LiveCandles(hub, sources, yield* Effect.scope)
       const quotes = yield* makeLiveQuotes(parts)
       const isWaiting = yield* Latch.make()
-      const live: LiveParts = { ...parts, candles, isWaiting, progress, quotes, sources }
+      const screens = new LiveScreens(hub, sources.reader)
+      const screensDue = yield* Latch.make()
+      const live: LiveParts = { ...parts, candles, isWaiting, progress, quotes, screens, sources }
 
       yield* followBlocks(live)
       yield* Stream.fromQueue(openings).pipe(
@@ -97,6 +100,11 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
         keepRunning("Opening subscriptions"),
         Effect.forkScoped({ startImmediately: true })
       )
+      const evaluate = Effect.andThen(screensDue.await, () => {
+        screensDue.closeUnsafe()
+        return screens.evaluateDue
+      })
+      yield* Effect.forever(round("evaluating screens", evaluate)).pipe(Effect.forkScoped({ startImmediately: true }))
       const book = yield* makeSessions({
         prefix: "fathom_market",
         name: "market socket",
@@ -104,7 +112,10 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
         hub,
         hasScope: ({ scopes }) => scopes.includes("md.read"),
         open: (grant, wire) => Effect.succeed((nowMs) => hub.open(grant, wire, nowMs)),
-        everySecond: pollViews(live)
+        everySecond: Effect.andThen(
+          pollViews(live),
+          Effect.sync(() => screensDue.openUnsafe())
+        )
       })
       return MarketSessions.of({
         ...book,
@@ -145,6 +156,7 @@ interface LiveParts extends ChargeParts {
   readonly isWaiting: Latch.Latch
   readonly progress: Progress
   readonly quotes: LiveQuotes
+  readonly screens: LiveScreens
   readonly sources: SnapshotSources
 }
 
@@ -152,7 +164,7 @@ const NOT_OPENED: Ending = { code: "data_unavailable", message: "The subscriptio
 
 /** Charges the first minute of a subscription and sends its snapshot, or ends it. */
 const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) {
-  const { candles, hub, isWaiting, quotes, sources } = live
+  const { candles, hub, isWaiting, quotes, screens, sources } = live
   const { subscription } = opening
   const { topic } = subscription
   yield* Effect.gen(function* () {
@@ -162,12 +174,17 @@ const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) 
     if (topic.terms.channel === "quote") {
       return yield* quotes.open(opening)
     }
+    const refusal = screens.refusal(topic)
+    if (refusal !== null) {
+      return yield* Effect.fail(refusal)
+    }
     if (subscription.paidUntilMs <= (yield* Clock.currentTimeMillis)) {
       yield* Effect.catch(charge(live, [subscription]), (error) =>
         Effect.flatMap(Clock.currentTimeMillis, (nowMs) => Effect.fail(endingOf(error, nowMs)))
       )
     }
-    const data = yield* snapshotOf(sources, topic.terms)
+    const { terms } = topic
+    const data = yield* terms.channel === "screen" ? screens.open(topic, terms) : snapshotOf(sources, terms)
     const nowMs = yield* Clock.currentTimeMillis
     // One step: no block can come between the data and the number of its snapshot.
     hub.opened(opening, data(nowMs), nowMs)

@@ -21,6 +21,7 @@ const decoders: Readonly<Record<Channel, (value: unknown) => Result.Result<Subsc
   launches: Schema.decodeUnknownResult(subscribeMessages.launches, strict),
   graduations: Schema.decodeUnknownResult(subscribeMessages.graduations, strict),
   movers: Schema.decodeUnknownResult(subscribeMessages.movers, strict),
+  screen: Schema.decodeUnknownResult(subscribeMessages.screen, strict),
   quote: Schema.decodeUnknownResult(subscribeMessages.quote, strict),
   freshness: Schema.decodeUnknownResult(subscribeMessages.freshness, strict)
 }

@@ -42,7 +42,7 @@ import { type MovementSelectors, movementView } from "./movement.ts"
 import { largestTrades } from "./largestTrades.ts"
 import { largestWindows, rangeRequest, statsCoverage, tokenStats as statsOf, withLargest } from "./tokenStats.ts"
 import { poolList, type PoolSelectors } from "./poolList.ts"
-import { discoveryRow, movementRow, poolRow, screenRow, type RankedPage, statusOf } from "./pages.ts"
+import { discoveryRow, movementRow, poolRow, rankedPage, screenRow, type RankedPage, statusOf } from "./pages.ts"
 import { type ScreenSelectors, screenView } from "./screenView.ts"
 import { makeRankedPages, type PageRequest } from "./rankedPages.ts"
 
@@ -113,6 +113,8 @@ export class MarketReader extends Context.Service<
       selectors: ScreenSelectors,
       page: PageRequest
     ): Effect.Effect<RankedPage<ScreenRow>, MarketUnavailable | ViewExpired>
+    /** The first rows of the same screen of what is in memory, without waiting for a restore: for work that repeats it. */
+    screenNow(selectors: ScreenSelectors, limit: number): Effect.Effect<RankedPage<ScreenRow>, MarketUnavailable>
     /** Pools that traded or were created lately, or all of a token, in one of three orders. */
     pools(
       selectors: PoolSelectors,
@@ -193,6 +195,15 @@ export class MarketReader extends Context.Service<
           return { ...page, ...stateNow(page, views.coverage("24h", nowMs), lackingNow(tape, nowMs)), data }
         })
 
+        // Pinned views are for callers that turn pages, so this view is not kept.
+        const screenNow = Effect.fnUntraced(function* (selectors: ScreenSelectors, limit: number) {
+          const nowMs = yield* nowAtOnce
+          const coverage = views.coverage("24h", nowMs)
+          const view = yield* screenView(sources, selectors, views.contextAt(nowMs), coverage)
+          yield* warm(view.unloaded)
+          return rankedPage(view, { origin: "", view: 0, place: 0, untilMs: 0 }, limit, nowMs)
+        })
+
         /** Pools of a list are sought from here on: the day, and further back where the selectors ask for it. */
         const poolCoverage = ({ createdSinceMs }: PoolSelectors, nowMs: number) => {
           const day = views.coverage("24h", nowMs)
@@ -246,6 +257,7 @@ export class MarketReader extends Context.Service<
           movement: (selectors, request) => Effect.andThen(tape.restored, movementNow(selectors, request)),
           movementNow,
           screen,
+          screenNow,
           pools: listPools,
           discovery
         })

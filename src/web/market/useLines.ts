@@ -6,6 +6,7 @@ import { useMarket } from "../data/useLive.ts"
 import { type Read, useRead, useReading } from "../data/useRead.ts"
 import type { ScalarJson } from "../parts/numbers.ts"
 import type { Sorting } from "../parts/sorting.ts"
+import { afterChange, type LiveScreen } from "./liveScreen.ts"
 import { type Line, type Movement, rankOf, reaches, type Row, statisticOf } from "./ranking.ts"
 import { EVERY_MS, LIVE_MS, OTHERS_MS, type Span, spans } from "./windows.ts"
 
@@ -84,7 +85,11 @@ const readAs = <A>(read: Read<A>, knownOf: (answer: A) => Known): Read<Known> =>
 })
 
 const ofRanked = ({ meta: { coverage, excluded } }: Movement): Known => ({ coverage, leftOut: excluded.unknownRank })
-const ofScreened = ({ meta: { coverage, excluded } }: Screen): Known => ({ coverage, leftOut: excluded.unknownFilter })
+const ofScreen = ({ coverage, excluded }: Pick<LiveScreen, "coverage" | "excluded">): Known => ({
+  coverage,
+  leftOut: excluded.unknownFilter
+})
+const ofScreened = ({ meta }: Screen): Known => ofScreen(meta)
 
 /** Columns that a ranked row has by itself. */
 const isRanked = (key: string, span: Span): boolean =>
@@ -140,7 +145,7 @@ const rangesOf = ({
   ...(maxAgeMs === "0" ? [] : [{ statistic: "ageMs" as const, max: maxAgeMs }])
 ]
 
-/** Tokens in ranges, in the order of any column: what no ranking of the service lists. */
+/** Tokens in ranges, in the order of any column: what no ranking of the service lists. The socket keeps them current. */
 const useScreened = (terms: Terms | null, usual: Terms): Lines => {
   const { columns, sorting, span } = terms ?? usual
   const body: Body = {
@@ -149,8 +154,22 @@ const useScreened = (terms: Terms | null, usual: Terms): Lines => {
     show: statisticsOf(columns, span, () => false),
     limit: MOST
   }
-  const read = useScreen(terms === null ? null : body, EVERY_MS)
-  const lines = (read.answer?.data ?? []).map(({ token, values }): Line => {
+  const key = terms === null ? "" : JSON.stringify(body)
+  const [live, setLive] = useState<{ readonly key: string; readonly screen: LiveScreen } | null>(null)
+  const isConnected = useMarket(terms === null ? null : { channel: "screen", ...body }, (event) => {
+    if (event.type === "snapshot" && event.channel === "screen") {
+      setLive({ key, screen: event.data })
+    } else if (event.type === "screen") {
+      setLive((before) => (before === null ? null : { ...before, screen: afterChange(before.screen, event.data) }))
+    }
+  })
+  const read = useReading(
+    key,
+    terms === null ? null : (signal) => call("POST /api/v1/tokens/screen", { body, signal }),
+    () => (isConnected ? LIVE_MS : EVERY_MS)
+  )
+  const screen = isConnected && live?.key === key ? live.screen : null
+  const lines = (screen?.rows ?? read.answer?.data ?? []).map(({ token, values }): Line => {
     const valueOf = (column: string): ScalarJson | null => values[statisticOf(column, span)] ?? null
     const changes = spans.map(([each]) => [each, valueOf(each)])
     return {
@@ -165,7 +184,9 @@ const useScreened = (terms: Terms | null, usual: Terms): Lines => {
       more: Object.fromEntries(Array.from(columns, (column) => [column, valueOf(column)]))
     }
   })
-  return { read: readAs(read, ofScreened), isLive: false, lines }
+  const known = readAs(read, ofScreened)
+  const answer = screen === null ? known.answer : ofScreen(screen)
+  return { read: { ...known, answer }, isLive: screen !== null, lines }
 }
 
 /** The tokens that these terms choose, in the order of the service. */

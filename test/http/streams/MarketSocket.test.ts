@@ -182,6 +182,33 @@ layer(reading({ books, world: { keys } }))("the market socket", (it) => {
     })
   )
 
+  it.effect("sends the rows of a screen and their changes, for six units a minute", () =>
+    Effect.gen(function* () {
+      const client = yield* opened("e")
+      yield* subscribe(client, "s", {
+        channel: "screen",
+        ranges: [{ statistic: "trades.5m", min: "1" }],
+        sort: { statistic: "trades.5m", direction: "desc" },
+        limit: 1
+      })
+      const first = Object(of(client, "s")[0]?.["data"])
+      assert.lengthOf(first.rows, 1)
+      const left = yield* call("/api/v1/account/key", { key: "e" })
+      assert.strictEqual(Number(left.json("data.budgets.rest.remaining")), 120 - 6)
+      const next = first.rows[0].token.address === TOKEN ? OTHER : TOKEN
+      yield* apply(145, ...Array.from({ length: 30 }, () => ({ mint: next, volumeUsdNanos: DOLLAR })))
+      yield* until("the change", () => of(client, "s").length > 1).pipe(
+        Effect.raceFirst(Effect.forever(Effect.andThen(TestClock.adjust("1 second"), Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20))))))
+      )
+      const change = Object(of(client, "s")[1]?.["data"])
+      assert.deepStrictEqual(
+        [change.entered.map(({ token }: { token: { address: string } }) => token.address), change.left],
+        [[next], [first.rows[0].token.address]]
+      )
+      client.texts.forEach((text) => decode(text))
+    })
+  )
+
   it.effect("reports blocks that were not read as a gap in the order of the frames", () =>
     Effect.gen(function* () {
       const client = yield* opened("c")
