@@ -7,7 +7,7 @@ import { MarketSession, MAX_SUBSCRIPTIONS, subscriptionCosts } from "./schemas/M
 /** Path of market sockets. A session issues the ticket. */
 export const MARKET_REALTIME_PATH = "/api/v1/market/realtime"
 
-const { allTrades, candles, freshness, graduations, launches, liquidity, movers, price, screen, trades } = subscriptionCosts
+const { allTrades, candles, freshness, graduations, holders, launches, liquidity, movers, price, screen, trades } = subscriptionCosts
 
 /** Tickets of the market socket. */
 export class MarketRealtimeGroup extends HttpApiGroup.make("marketRealtime")
@@ -23,7 +23,7 @@ export class MarketRealtimeGroup extends HttpApiGroup.make("marketRealtime")
       )
       .annotate(
         OpenApi.Description,
-        `The socket takes \`{"op":"subscribe","id","channel",...}\` and \`{"op":"unsubscribe","id"}\`, ${MAX_SUBSCRIPTIONS} subscriptions at a time. Each subscription costs units of the \`rest\` budget in every minute that begins: trades of a mint, pool or wallet ${trades}, all trades above \`minUsd\` ${allTrades}, liquidity ${liquidity}, candles ${candles}, price ${price}, launches ${launches}, graduations ${graduations}, movers ${movers}, a screen ${screen}, freshness ${freshness}. Each tick of a quote costs 1 unit of the \`quote\` budget instead. When the budget is spent, the subscription ends with a frame that says so.`
+        `The socket takes \`{"op":"subscribe","id","channel",...}\` and \`{"op":"unsubscribe","id"}\`, ${MAX_SUBSCRIPTIONS} subscriptions at a time. Each subscription costs units of the \`rest\` budget in every minute that begins: trades of a mint, pool or wallet ${trades}, all trades above \`minUsd\` ${allTrades}, liquidity ${liquidity}, candles ${candles}, price ${price}, launches ${launches}, graduations ${graduations}, movers ${movers}, a screen ${screen}, holders ${holders}, freshness ${freshness}. Each tick of a quote costs 1 unit of the \`quote\` budget instead. When the budget is spent, the subscription ends with a frame that says so.`
       )
   )
   .middleware(Authorization)

@@ -102,6 +102,7 @@ const noMarket = Layer.mergeAll(
     firstBuyersOfMany: () => Effect.die("this test has no market"),
     screen: () => Effect.die("this test has no market"),
     screenNow: () => Effect.die("this test has no market"),
+    holdersNow: () => Effect.die("this test has no market"),
     pools: () => Effect.die("this test has no market"),
     discovery: () => Effect.die("this test has no market")
   })

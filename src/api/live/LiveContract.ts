@@ -115,6 +115,7 @@ const market: LiveChannel = {
     message("subscribe graduations", subscribeMessages.graduations, subscriptionCosts.graduations),
     message("subscribe movers", subscribeMessages.movers, subscriptionCosts.movers),
     message("subscribe screen", subscribeMessages.screen, subscriptionCosts.screen),
+    message("subscribe holders", subscribeMessages.holders, subscriptionCosts.holders),
     message("subscribe quote", subscribeMessages.quote),
     message("subscribe freshness", subscribeMessages.freshness, subscriptionCosts.freshness),
     message("unsubscribe", UnsubscribeMessage),

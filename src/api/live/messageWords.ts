@@ -31,6 +31,7 @@ export const marketWords = {
   "graduations snapshot": "The newest graduations.",
   "movers snapshot": "The current ranking.",
   "screen snapshot": "The tokens in all ranges, in their order.",
+  "holders snapshot": "The number of holders and the concentration of a token.",
   "quote snapshot": "The first tick of a quote.",
   "freshness snapshot": "The state of every source.",
   trade: "A pool swap.",
@@ -42,6 +43,7 @@ export const marketWords = {
   graduation: "A token left its curve for a pool.",
   movers: "The ranking changed. At most every 2 seconds.",
   screen: "Tokens entered a screen, left it, or have other values. Every few seconds, without changes every 10.",
+  holders: "The number of holders or the concentration changed. At most every 5 seconds.",
   quote: "A tick of a quote was priced.",
   quote_error: "A tick could not be priced. The quote goes on.",
   quote_throttled: "The quote budget is spent. Ticks resume when it has room.",
@@ -71,6 +73,8 @@ export const messageWords = {
   "subscribe movers": "A ranking of tokens over a window.",
   "subscribe screen":
     "Tokens by ranges of their statistics, with the fields of `POST /api/v1/tokens/screen`. Equal requests share one evaluation.",
+  "subscribe holders":
+    "Number of holders and concentration of a token, which is followed from now on if there is room.",
   "subscribe quote":
     "Quotes of one trade, priced on a grid. Each tick costs 1 unit of the `quote` budget; minutes cost nothing. By default a tick every 2000 milliseconds with a slippage of 50 basis points.",
   "subscribe freshness": "The state of the sources."

@@ -10,6 +10,7 @@ import { ChartBar, ChartDenom, ChartResolution } from "./Chart.ts"
 import { MarketWindow, MovementRank, MovementRow } from "./MarketViews.ts"
 import { LiquidityEvent, LiquidityEventKind } from "./LiquidityEvent.ts"
 import { mintOrPool, oneSelector, twoMints } from "./subscriptionRules.ts"
+import { LiveHolders } from "./TokenHolders.ts"
 import { rangesOfDifferent, screened, screenFields, ScreenOrder, ScreenRow } from "./TokenScreen.ts"
 import { TokenTrade } from "./TokenTrade.ts"
 import { field } from "../../domain/field.ts"
@@ -32,6 +33,7 @@ export const subscriptionCosts = {
   graduations: 1,
   movers: 2,
   screen: 6,
+  holders: 1,
   quote: 0,
   freshness: 0
 } as const
@@ -83,6 +85,7 @@ export const Channel = Schema.Literals([
   "graduations",
   "movers",
   "screen",
+  "holders",
   "quote",
   "freshness"
 ])
@@ -134,6 +137,11 @@ export const subscribeMessages = {
     channel: field(Schema.Literal("screen"), "Name of the channel."),
     ...screenFields
   }).check(rangesOfDifferent),
+  holders: Schema.Struct({
+    ...named,
+    channel: field(Schema.Literal("holders"), "Name of the channel."),
+    mint
+  }),
   quote: Schema.Struct({
     ...named,
     channel: field(Schema.Literal("quote"), "Name of the channel."),
@@ -246,6 +254,7 @@ export const snapshotData = {
     sort: field(ScreenOrder, "The order of the rows."),
     ...ofScreen
   }),
+  holders: LiveHolders,
   quote: LiveQuote,
   freshness: Schema.Struct({ sources: field(Schema.Array(SourceFreshness), "Every source.") })
 } as const
@@ -306,6 +315,7 @@ export const MarketDataFrame = Schema.Union([
   snapshotOf("graduations", snapshotData.graduations),
   snapshotOf("movers", snapshotData.movers),
   snapshotOf("screen", snapshotData.screen),
+  snapshotOf("holders", snapshotData.holders),
   snapshotOf("quote", snapshotData.quote),
   snapshotOf("freshness", snapshotData.freshness),
   tradeFrames.trade,
@@ -317,6 +327,7 @@ export const MarketDataFrame = Schema.Union([
   dataOf("graduation", LiveLaunch),
   dataOf("movers", movers),
   dataOf("screen", ScreenChange),
+  dataOf("holders", LiveHolders),
   dataOf("quote", LiveQuote),
   dataOf("quote_error", Schema.Struct(failedTick)),
   dataOf("quote_throttled", Schema.Struct(throttledTick)),

@@ -4,7 +4,7 @@ import { Atomic } from "../../domain/Amount.ts"
 import { Decimal, Scalar } from "../../domain/Scalar.ts"
 import { TokenRef } from "./Token.ts"
 import { field } from "../../domain/field.ts"
-import { amount } from "./fields.ts"
+import { amount, mint } from "./fields.ts"
 
 /** Kinds of owners. Concentrations leave out pools, curves and burn addresses. */
 export const HolderKind = Schema.Literals(["owner", "pool", "curve", "burn"])
@@ -65,6 +65,15 @@ export const holderFields = {
     "The largest owners of any kind, largest first; null when unknown."
   )
 }
+
+const { top: _top, retryAfterMs: _retryAfterMs, excludedPct: _excludedPct, ...counted } = holderFields
+
+export class LiveHolders extends Schema.Opaque<LiveHolders>()(
+  Schema.Struct({ mint, ...counted }).annotate({
+    identifier: "LiveHolders",
+    description: "Number of holders and concentration of a token."
+  })
+) {}
 
 const HeldUnits = Atomic.pipe(
   Schema.annotateEncoded({ identifier: "HeldUnits", description: "Units in all token accounts." })

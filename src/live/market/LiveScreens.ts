@@ -10,6 +10,7 @@ import { selectorsOf } from "../../market/reads/screenSelectors.ts"
 import { TopicFrames } from "./blockFrames.ts"
 import { jsonOf } from "./jsonOf.ts"
 import type { MarketHub } from "./MarketHub.ts"
+import { takeTurns } from "./takeTurns.ts"
 import type { Ending, Terms, Topic } from "./Topic.ts"
 
 /** Shortest time between two evaluations of a screen, in milliseconds. */
@@ -18,8 +19,6 @@ export const SCREEN_MS = 3000
 const CONFIRM_MS = 10_000
 /** Most distinct screens of this process. */
 export const MOST_SCREENS = 32
-/** The pause after an evaluation, in multiples of its time: screens take at most a quarter of the thread. */
-const REST = 3
 
 type Page = RankedPage<ScreenRow>
 type ScreenTerms = Extract<Terms, { readonly channel: "screen" }>
@@ -108,17 +107,16 @@ export class LiveScreens {
   }
 
   /** Evaluates the screens that are due, and sends what changed. */
-  readonly evaluateDue: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
-    const clock = yield* Clock.Clock
-    for (const topic of Array.from(this.#hub.topicsOf("screen"))) {
-      const shown = this.#shown.get(topic)
-      const beganMs = monotonicMs(clock)
-      if (shown !== undefined && topic.readers.size > 0 && beganMs - shown.evaluatedAtMs >= SCREEN_MS) {
-        yield* Effect.ignore(this.#send(topic, shown))
-        yield* Effect.sleep(REST * (monotonicMs(clock) - beganMs))
+  readonly evaluateDue: Effect.Effect<void> = Effect.suspend(() =>
+    takeTurns(
+      this.#hub.topicsOf("screen"),
+      (topic, atMs) => atMs - (this.#shown.get(topic)?.evaluatedAtMs ?? atMs) >= SCREEN_MS,
+      (topic) => {
+        const shown = this.#shown.get(topic)
+        return shown === undefined ? Effect.void : Effect.ignore(this.#send(topic, shown))
       }
-    }
-  })
+    )
+  )
 
   #evaluate(terms: ScreenTerms) {
     return this.#reader.screenNow(selectorsOf(terms), terms.limit ?? screenDefaults.rows)

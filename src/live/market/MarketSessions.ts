@@ -21,6 +21,7 @@ import { blockFrames, liquidityOf, TopicFrames } from "./blockFrames.ts"
 import { charge, chargeDue, type ChargeParts, endingOf } from "./charges.ts"
 import { jsonOf } from "./jsonOf.ts"
 import { LiveCandles } from "./LiveCandles.ts"
+import { LiveHolders } from "./LiveHolders.ts"
 import { LiveScreens } from "./LiveScreens.ts"
 import { type LiveQuotes, makeLiveQuotes } from "./LiveQuotes.ts"
 import { MarketFeed } from "./MarketFeed.ts"
@@ -87,8 +88,9 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
       const quotes = yield* makeLiveQuotes(parts)
       const isWaiting = yield* Latch.make()
       const screens = new LiveScreens(hub, sources.reader)
-      const screensDue = yield* Latch.make()
-      const live: LiveParts = { ...parts, candles, isWaiting, progress, quotes, screens, sources }
+      const holders = new LiveHolders(hub, sources.reader)
+      const viewsDue = yield* Latch.make()
+      const live: LiveParts = { ...parts, candles, holders, isWaiting, progress, quotes, screens, sources }
 
       yield* followBlocks(live)
       yield* Stream.fromQueue(openings).pipe(
@@ -100,11 +102,11 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
         keepRunning("Opening subscriptions"),
         Effect.forkScoped({ startImmediately: true })
       )
-      const evaluate = Effect.andThen(screensDue.await, () => {
-        screensDue.closeUnsafe()
-        return screens.evaluateDue
+      const evaluate = Effect.andThen(viewsDue.await, () => {
+        viewsDue.closeUnsafe()
+        return Effect.andThen(screens.evaluateDue, holders.lookDue)
       })
-      yield* Effect.forever(round("evaluating screens", evaluate)).pipe(Effect.forkScoped({ startImmediately: true }))
+      yield* Effect.forever(round("evaluating screens and holders", evaluate)).pipe(Effect.forkScoped({ startImmediately: true }))
       const book = yield* makeSessions({
         prefix: "fathom_market",
         name: "market socket",
@@ -114,7 +116,7 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
         open: (grant, wire) => Effect.succeed((nowMs) => hub.open(grant, wire, nowMs)),
         everySecond: Effect.andThen(
           pollViews(live),
-          Effect.sync(() => screensDue.openUnsafe())
+          Effect.sync(() => viewsDue.openUnsafe())
         )
       })
       return MarketSessions.of({
@@ -157,6 +159,7 @@ interface LiveParts extends ChargeParts {
   readonly progress: Progress
   readonly quotes: LiveQuotes
   readonly screens: LiveScreens
+  readonly holders: LiveHolders
   readonly sources: SnapshotSources
 }
 
@@ -164,7 +167,7 @@ const NOT_OPENED: Ending = { code: "data_unavailable", message: "The subscriptio
 
 /** Charges the first minute of a subscription and sends its snapshot, or ends it. */
 const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) {
-  const { candles, hub, isWaiting, quotes, screens, sources } = live
+  const { candles, holders, hub, isWaiting, quotes, screens, sources } = live
   const { subscription } = opening
   const { topic } = subscription
   yield* Effect.gen(function* () {
@@ -174,7 +177,7 @@ const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) 
     if (topic.terms.channel === "quote") {
       return yield* quotes.open(opening)
     }
-    const refusal = screens.refusal(topic)
+    const refusal = screens.refusal(topic) ?? holders.refusal(topic)
     if (refusal !== null) {
       return yield* Effect.fail(refusal)
     }
@@ -184,7 +187,11 @@ const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) 
       )
     }
     const { terms } = topic
-    const data = yield* terms.channel === "screen" ? screens.open(topic, terms) : snapshotOf(sources, terms)
+    const data = yield* terms.channel === "screen"
+      ? screens.open(topic, terms)
+      : terms.channel === "holders"
+        ? holders.open(topic, terms.mint)
+        : snapshotOf(sources, terms)
     const nowMs = yield* Clock.currentTimeMillis
     // One step: no block can come between the data and the number of its snapshot.
     hub.opened(opening, data(nowMs), nowMs)

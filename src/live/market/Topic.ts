@@ -23,7 +23,7 @@ export const termsOf = ({ id: _id, op: _op, resume: _resume, ...terms }: Subscri
 export const keyOf = (terms: Terms): string => jsonOf(Object.entries(terms).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 /** Channels in which a slow reader gets only the newest frame. */
-const COALESCED: ReadonlySet<Channel> = new Set(["candles", "price", "movers", "quote", "freshness"])
+const COALESCED: ReadonlySet<Channel> = new Set(["candles", "price", "movers", "holders", "quote", "freshness"])
 
 /** Frames that even a reader of newest frames gets: no later frame replaces them. */
 export const WHOLE: ReadonlySet<string> = new Set(["candle_closed", "gap"])

@@ -22,6 +22,7 @@ const decoders: Readonly<Record<Channel, (value: unknown) => Result.Result<Subsc
   graduations: Schema.decodeUnknownResult(subscribeMessages.graduations, strict),
   movers: Schema.decodeUnknownResult(subscribeMessages.movers, strict),
   screen: Schema.decodeUnknownResult(subscribeMessages.screen, strict),
+  holders: Schema.decodeUnknownResult(subscribeMessages.holders, strict),
   quote: Schema.decodeUnknownResult(subscribeMessages.quote, strict),
   freshness: Schema.decodeUnknownResult(subscribeMessages.freshness, strict)
 }

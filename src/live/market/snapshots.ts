@@ -166,7 +166,7 @@ const withPublished = (
  */
 export const snapshotOf = (
   sources: SnapshotSources,
-  terms: Exclude<Terms, { readonly channel: "quote" | "screen" }>
+  terms: Exclude<Terms, { readonly channel: "holders" | "quote" | "screen" }>
 ): Effect.Effect<(nowMs: number) => unknown, SnapshotRefusal> => {
   const { feed, freshness, publishedSlot } = sources
   switch (terms.channel) {

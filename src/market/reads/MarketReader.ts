@@ -15,9 +15,12 @@ import type { LaunchUnknown } from "../../api/schemas/LaunchView.ts"
 import type { PriceAt, PriceMoment } from "../../api/schemas/PriceAt.ts"
 import type { ListedPool } from "../../api/schemas/PoolList.ts"
 import type { ScreenRow } from "../../api/schemas/TokenScreen.ts"
+import { TokenNotLoaded, UnknownToken } from "../../api/schemas/Token.ts"
+import type { LiveHolders } from "../../api/schemas/TokenHolders.ts"
 import type { TokenStats } from "../../api/schemas/TokenStats.ts"
 import type { Coverage } from "../../domain/Scalar.ts"
 import { PoolBook } from "../../quotes/pools/PoolBook.ts"
+import { liveHolders, unknownHolders } from "./liveHolders.ts"
 import { HolderReader } from "../../tokens/HolderReader.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
 import { TokenBook } from "../../tokens/TokenBook.ts"
@@ -115,6 +118,8 @@ export class MarketReader extends Context.Service<
     ): Effect.Effect<RankedPage<ScreenRow>, MarketUnavailable | ViewExpired>
     /** The first rows of the same screen of what is in memory, without waiting for a restore: for work that repeats it. */
     screenNow(selectors: ScreenSelectors, limit: number): Effect.Effect<RankedPage<ScreenRow>, MarketUnavailable>
+    /** Holders of a token, which is followed if there is room. A token that is not in memory is queued. */
+    holdersNow(mint: Mint): Effect.Effect<LiveHolders, TokenNotLoaded | UnknownToken>
     /** Pools that traded or were created lately, or all of a token, in one of three orders. */
     pools(
       selectors: PoolSelectors,
@@ -204,6 +209,24 @@ export class MarketReader extends Context.Service<
           return rankedPage(view, { origin: "", view: 0, place: 0, untilMs: 0 }, limit, nowMs)
         })
 
+        const holdersNow = Effect.fnUntraced(function* (mint: Mint) {
+          const state = tokens.read(mint)
+          if (state === null) {
+            yield* tokens.warm(mint)
+            return yield* new TokenNotLoaded({ mint })
+          }
+          if (state._tag === "NoToken") {
+            return yield* new UnknownToken({ mint })
+          }
+          // Concentrations leave pools out, so the pools have to be loaded.
+          yield* pools.isLoaded(mint) ? Effect.void : pools.warm(mint)
+          const nowMs = yield* Clock.currentTimeMillis
+          const program = state._tag === "Token" ? state.facts?.tokenProgram : undefined
+          const lacking = program === undefined ? "not_captured" : holders.suggest(mint, program, nowMs)
+          const known = holders.knownOf(mint, nowMs)
+          return known === null ? unknownHolders(mint, lacking ?? "not_captured") : liveHolders(mint, known)
+        })
+
         /** Pools of a list are sought from here on: the day, and further back where the selectors ask for it. */
         const poolCoverage = ({ createdSinceMs }: PoolSelectors, nowMs: number) => {
           const day = views.coverage("24h", nowMs)
@@ -258,6 +281,7 @@ export class MarketReader extends Context.Service<
           movementNow,
           screen,
           screenNow,
+          holdersNow,
           pools: listPools,
           discovery
         })

@@ -8,8 +8,8 @@ import type { HolderTable, Holding } from "./HolderTable.ts"
 import type { OwnerKinds } from "./ownerKinds.ts"
 
 /** The numbers of owners behind the two concentrations. */
-const TOP = 10
-const WIDE_TOP = 50
+export const TOP = 10
+export const WIDE_TOP = 50
 
 const sumOf = (holdings: ReadonlyArray<Holding>): bigint => holdings.reduce((sum, { amount }) => sum + amount, 0n)
 

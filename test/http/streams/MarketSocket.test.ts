@@ -194,7 +194,7 @@ layer(reading({ books, world: { keys } }))("the market socket", (it) => {
       const first = Object(of(client, "s")[0]?.["data"])
       assert.lengthOf(first.rows, 1)
       const left = yield* call("/api/v1/account/key", { key: "e" })
-      assert.strictEqual(Number(left.json("data.budgets.rest.remaining")), 120 - 6)
+      assert.strictEqual(Number(left.json("data.budgets.rest.remaining")), 120 - 6 - 1)
       const next = first.rows[0].token.address === TOKEN ? OTHER : TOKEN
       yield* apply(145, ...Array.from({ length: 30 }, () => ({ mint: next, volumeUsdNanos: DOLLAR })))
       yield* until("the change", () => of(client, "s").length > 1).pipe(
