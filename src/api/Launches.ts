@@ -93,6 +93,13 @@ export class FirstBuyersAnswer extends Schema.Opaque<FirstBuyersAnswer>()(
   })
 ) {}
 
+/** Price of the first buyers of several tokens, and the pages of trades that one further unit pays for. */
+const BUYERS_UNITS = 3
+const PAGES_A_UNIT = 40
+
+/** Units of a request that read so many pages of trades. */
+export const buyersPrice = (pages: number): number => BUYERS_UNITS + Math.max(0, Math.ceil(pages / PAGES_A_UNIT) - 1)
+
 export class FirstBuyersListAnswer extends Schema.Opaque<FirstBuyersListAnswer>()(
   Schema.Struct({
     data: field(Schema.Array(FirstBuyersInShort), "The answer itself, in the order of the request."),
@@ -142,11 +149,11 @@ export class LaunchesGroup extends HttpApiGroup.make("launches")
       success: FirstBuyersListAnswer,
       error: [DataUnavailable]
     })
-      .annotate(Cost, 3)
+      .annotate(Cost, BUYERS_UNITS)
       .annotate(OpenApi.Summary, `The first buyers of 1 to ${MOST_BUYER_TOKENS} tokens in numbers`)
       .annotate(
         OpenApi.Description,
-        `One row for each mint, in the order of the request: how many of the first ${buyerLimits.usual} buyers still hold the token, and what share.`
+        `One row for each mint, in the order of the request: how many of the first ${buyerLimits.usual} buyers still hold the token, and what share. Costs ${BUYERS_UNITS} units, and 1 more for each ${PAGES_A_UNIT} pages of trades that begin beyond the first ${PAGES_A_UNIT}. What was read is kept for 30 seconds at least, and is not charged again.`
       )
   )
   .middleware(Authorization)

@@ -7,7 +7,8 @@ import { MarketSession, MAX_SUBSCRIPTIONS, subscriptionCosts } from "./schemas/M
 /** Path of market sockets. A session issues the ticket. */
 export const MARKET_REALTIME_PATH = "/api/v1/market/realtime"
 
-const { allTrades, candles, freshness, graduations, holders, launches, liquidity, movers, price, screen, trades } = subscriptionCosts
+const { allTrades, candles, freshness, graduations, holders, launches, liquidity, movers, price, screen, trades } =
+  subscriptionCosts
 
 /** Tickets of the market socket. */
 export class MarketRealtimeGroup extends HttpApiGroup.make("marketRealtime")

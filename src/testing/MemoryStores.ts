@@ -209,7 +209,10 @@ export const makeMemoryStores = (): MarketStores => {
           toSlot: progress?.slot ?? 0
         })),
       poolsOpened: (fromMs, most) =>
-        Effect.map(opened, ({ blocks }) => poolsOpenedIn(Array.from(blocks.values()), fromMs, most))
+        Effect.map(opened, ({ blocks }) => ({
+          events: poolsOpenedIn(Array.from(blocks.values()), fromMs, most),
+          from: Number.NEGATIVE_INFINITY
+        }))
     },
     candles: {
       bars: (request) => Effect.map(opened, (stored) => readTo(barsOfTrades(trades(stored), request), stored.progress)),

@@ -124,8 +124,7 @@ export const ScreenOrder = Schema.Struct({
 })
 
 /** Texts of a list filter. */
-const labels = (description: string) =>
-  field(Schema.optionalKey(UniqueList(VenueLabel, 20, "labels")), description)
+const labels = (description: string) => field(Schema.optionalKey(UniqueList(VenueLabel, 20, "labels")), description)
 
 const authority = (noun: string) =>
   field(

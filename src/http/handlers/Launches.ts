@@ -3,12 +3,14 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { LaunchNotFound } from "../../api/errors/problems.ts"
 import {
+  buyersPrice,
   buyerLimits,
   defaultLaunches,
   type FirstBuyersListQuery,
   type FirstBuyersQuery,
   type LaunchesQuery
 } from "../../api/Launches.ts"
+import { Meter } from "../../api/middleware/Metering.ts"
 import { Address, isAddress } from "../../domain/Address.ts"
 import type { LaunchPlace } from "../../market/reads/launchPage.ts"
 import { MarketReader } from "../../market/reads/MarketReader.ts"
@@ -82,10 +84,10 @@ export const layer = HttpApiBuilder.group(
     }: {
       readonly query: typeof FirstBuyersListQuery.Type
     }) {
-      const { data, ...knowledge } = yield* Effect.mapError(
-        reader.firstBuyersOfMany(query.addresses, buyerLimits.usual),
-        marketUnavailable
-      )
+      const meter = yield* Meter
+      const { data, ...knowledge } = yield* reader
+        .firstBuyersOfMany(query.addresses, buyerLimits.usual, (pages) => meter.raiseTo(buyersPrice(pages)))
+        .pipe(Effect.catchTag("MarketUnavailable", (refusal) => Effect.fail(marketUnavailable(refusal))))
       return { data, meta: yield* metaWith({ ...buyersMeta, ...knowledge }) }
     })
 

@@ -106,7 +106,9 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
         viewsDue.closeUnsafe()
         return Effect.andThen(screens.evaluateDue, holders.lookDue)
       })
-      yield* Effect.forever(round("evaluating screens and holders", evaluate)).pipe(Effect.forkScoped({ startImmediately: true }))
+      yield* Effect.forever(round("evaluating screens and holders", evaluate)).pipe(
+        Effect.forkScoped({ startImmediately: true })
+      )
       const book = yield* makeSessions({
         prefix: "fathom_market",
         name: "market socket",

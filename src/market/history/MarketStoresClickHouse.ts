@@ -236,7 +236,9 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       liquidityOf: Effect.fn("TradeHistory.liquidityOf")((request: LiquidityRequest) =>
         Effect.flatMap(opened, ({ record }) => records.liquidityOf(record, request))
       ),
-      poolsOpened: recorded("TradeHistory.poolsOpened", records.poolsOpened)
+      poolsOpened: Effect.fn("TradeHistory.poolsOpened")((fromMs: number, most: number) =>
+        Effect.flatMap(opened, ({ record }) => records.poolsOpened(record, fromMs, most))
+      )
     },
     candles: {
       bars: Effect.fn("CandleHistory.bars")((request: StoredBarsRequest) =>

@@ -283,7 +283,10 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
         const events = yield* read(liquidity.of(id, request))
         return { events, from: liquidityFrom, toSlot: stored?.progress.slot ?? 0 }
       }),
-      poolsOpened: query("TradeHistory.poolsOpened", read, liquidity.opened)
+      poolsOpened: Effect.fn("TradeHistory.poolsOpened")(function* (fromMs: number, most: number) {
+        const { id, liquidityFrom } = yield* current
+        return { events: yield* read(liquidity.opened(id, fromMs, most)), from: liquidityFrom }
+      })
     },
     candles: {
       bars: Effect.fn("CandleHistory.bars")(function* (request: StoredBarsRequest) {

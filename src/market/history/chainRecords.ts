@@ -157,7 +157,8 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
     keepHolders: (id: number, given: ReadonlyArray<HolderSnapshot>) => write(holders.insert(id, given)),
     holdersOf: (id: number, request: HolderHistoryRequest) => read(holders.of(id, request)),
 
-    poolsOpened: (id: number, fromMs: number, most: number) => read(liquidity.opened(id, fromMs, most)),
+    poolsOpened: ({ id, liquidityFrom }: Pick<ChainRecord, "id" | "liquidityFrom">, fromMs: number, most: number) =>
+      Effect.map(read(liquidity.opened(id, fromMs, most)), (events) => ({ events, from: liquidityFrom })),
 
     /** Deletes old changes of supply and of liquidity, and sandboxes that have ended. `remove` deletes the trades of a sandbox first. */
     tidy: <E>(id: number, kept: KeptSeconds, remove: (genesis: string) => Effect.Effect<void, E>) =>

@@ -34,6 +34,8 @@ const Row = Schema.Struct({
 const COLUMNS = `slot, place, at, signature, is_added, opens_pool, includes_fees, pool, dex, provider, mint_a, mint_b,
   amount_a::text as amount_a, amount_b::text as amount_b, decimals_a, decimals_b`
 
+/** New pools that are read and decoded in one step. */
+const OPENED_PAGE = 500
 const LAST_PLACE = 2_147_483_647
 
 const sideOf = (mint: Uint8Array | null, amount: string | null, decimals: number | null): LiquiditySide | null =>
@@ -78,6 +80,19 @@ export const makeLiquidityTable = (sql: SqlClient.SqlClient) => {
           and (${kind === null} or is_added = ${kind === "added"})
           and (${mint === null || column !== "pool"} or ${mint === null ? NOTHING : binary(mint)} in (mint_a, mint_b))
         order by slot desc, place desc limit ${limit}
+      `
+    })(undefined)
+
+  const openedPage = (chain: number, fromMs: number, before: LiquidityRecord | null, limit: number) =>
+    SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: Row,
+      execute: () => sql`
+        select ${sql.literal(COLUMNS)} from liquidity_events
+        where chain = ${chain} and opens_pool and at >= ${PgTypes.timestamptz(fromMs)}
+          and (${before === null} or (at, slot, place)
+            < (${PgTypes.timestamptz(before?.timeMs ?? 0)}, ${before?.slot ?? 0}::int, ${before?.index ?? 0}::int))
+        order by at desc, slot desc, place desc limit ${limit}
       `
     })(undefined)
 
@@ -137,20 +152,20 @@ export const makeLiquidityTable = (sql: SqlClient.SqlClient) => {
       return lists.flat().map(recordOf).toSorted(newestFirst).slice(0, limit)
     }),
 
-    /** The first liquidity of the newest pools that were created since a time, newest first. */
-    opened: (chain: number, fromMs: number, most: number) =>
-      Effect.map(
-        SqlSchema.findAll({
-          Request: Schema.Void,
-          Result: Row,
-          execute: () => sql`
-            select ${sql.literal(COLUMNS)} from liquidity_events
-            where chain = ${chain} and opens_pool and at >= ${PgTypes.timestamptz(fromMs)}
-            order by at desc, slot desc, place desc limit ${most}
-          `
-        })(undefined),
-        (rows) => rows.map(recordOf)
-      ),
+    /**
+     * The first liquidity of the newest pools that were created since a time, newest first. Read page by page, so that a
+     * long list holds the thread up for a page at a time.
+     */
+    opened: Effect.fnUntraced(function* (chain: number, fromMs: number, most: number) {
+      const found: Array<LiquidityRecord> = []
+      for (let isMore = true; isMore;) {
+        const limit = Math.min(OPENED_PAGE, most - found.length)
+        const page = yield* openedPage(chain, fromMs, found.at(-1) ?? null, limit)
+        found.push(...page.map(recordOf))
+        isMore = page.length === limit && found.length < most
+      }
+      return found
+    }),
 
     /** Deletes changes from before a time, of every chain. */
     dropBefore: (timeMs: number) => {

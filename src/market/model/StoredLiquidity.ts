@@ -32,6 +32,14 @@ export interface StoredLiquidity {
   readonly toSlot: number
 }
 
+/** New pools in the store. */
+export interface StoredOpenings {
+  /** Their first liquidity, newest first. */
+  readonly events: ReadonlyArray<LiquidityRecord>
+  /** From this second on no pool is missing; minus infinity when none is. */
+  readonly from: number
+}
+
 const isRequested = (event: LiquidityRecord, { before, fromMs, kind, mint, pool, toMs }: LiquidityRequest): boolean =>
   (mint === null || event.sides.some((side) => side.mint === mint)) &&
   (pool === null || event.pool === pool) &&

@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
-import type { LiquidityRecord, LiquidityRequest, StoredLiquidity } from "./StoredLiquidity.ts"
+import type { LiquidityRequest, StoredLiquidity, StoredOpenings } from "./StoredLiquidity.ts"
 import type { StoredSupply, SupplyRequest } from "./StoredSupply.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import type {
@@ -41,6 +41,6 @@ export class TradeHistory extends Context.Service<
     /** The newest changes of liquidity of the pools of a mint, or of one pool, newest first. */
     liquidityOf(request: LiquidityRequest): Effect.Effect<StoredLiquidity, TradeStoreUnavailable>
     /** The first liquidity of the newest `most` pools that were created since a time, newest first. */
-    poolsOpened(fromMs: number, most: number): Effect.Effect<ReadonlyArray<LiquidityRecord>, TradeStoreUnavailable>
+    poolsOpened(fromMs: number, most: number): Effect.Effect<StoredOpenings, TradeStoreUnavailable>
   }
 >()("fathom/market/model/TradeHistory") {}

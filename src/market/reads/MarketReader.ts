@@ -92,8 +92,15 @@ export class MarketReader extends Context.Service<
     launchOf(mint: Mint): Effect.Effect<KnownLaunch, LaunchUnknown | MarketUnavailable>
     /** The first `limit` wallets that bought a token, and what they hold. Unknown for a token whose creation was not seen. */
     firstBuyersOf(mint: Mint, limit: number): Effect.Effect<KnownFirstBuyers, MarketUnavailable>
-    /** The first `limit` buyers of each token in numbers, in the given order. */
-    firstBuyersOfMany(mints: ReadonlyArray<Mint>, limit: number): Effect.Effect<FirstBuyersList, MarketUnavailable>
+    /**
+     * The first `limit` buyers of each token in numbers, in the given order. `paid` gets the pages of trades that were
+     * read so far, every few tokens. Its failure ends the search.
+     */
+    firstBuyersOfMany<E>(
+      mints: ReadonlyArray<Mint>,
+      limit: number,
+      paid: (pages: number) => Effect.Effect<void, E>
+    ): Effect.Effect<FirstBuyersList, MarketUnavailable | E>
     /** Every market in every window. */
     readonly lighthouse: Effect.Effect<
       MarketAnswer<Lighthouse> & { readonly windowCoverage: WindowCoverage },

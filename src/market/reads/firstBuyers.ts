@@ -29,9 +29,11 @@ export interface FirstPurchases {
   /** True when more wallets may have bought than are listed. */
   readonly isCut: boolean
   readonly coverage: Coverage
+  /** Pages of trades that were read for it. */
+  readonly pages: number
 }
 
-const unknown = (coverage: Coverage): FirstPurchases => ({ trades: null, isCut: false, coverage })
+const unknown = (coverage: Coverage, pages: number): FirstPurchases => ({ trades: null, isCut: false, coverage, pages })
 
 /** True when the oldest trades are no longer kept, so that the first remaining trades are not the first of all. */
 const isGone = ({ reason }: Coverage): boolean => reason === "resolution_retention" || reason === "limit_clipped"
@@ -50,7 +52,7 @@ const reachesOf = ({ state }: Market["Service"], { mint }: LaunchRecord, ageMs: 
   return isYoung && (state.window(mint, "24h")?.buys ?? PAGE) < PAGE ? REACH.slice(-1) : REACH
 }
 
-/** Every purchase of a span; null when there are too many. */
+/** Every purchase of a span, with the pages that were read; without what was found when there are too many. */
 const purchases = Effect.fnUntraced(function* (
   tape: Market["Service"],
   { mint }: LaunchRecord,
@@ -60,15 +62,15 @@ const purchases = Effect.fnUntraced(function* (
   const filter = { side: "buy", wallet: null, pool: null, minUsdNanos: null, fromMs, toMs } as const
   const trades: Array<TapeTrade> = []
   let before: TradePlace | null = null
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let pages = 1; pages <= MOST_PAGES; pages++) {
     const found: FoundTrades = yield* findTrades(tape, { mints: [mint], filter, before, limit: PAGE })
     trades.push(...found.trades)
     before = found.next
     if (before === null || found.isMissing) {
-      return { found: { ...found, trades }, filter }
+      return { span: { found: { ...found, trades }, filter }, pages }
     }
   }
-  return null
+  return { span: null, pages: MOST_PAGES }
 })
 
 /** The first purchases of `most` wallets since the creation of a token, as of `nowMs`. */
@@ -80,14 +82,17 @@ export const firstPurchases = Effect.fnUntraced(function* (
 ): Effect.fn.Return<FirstPurchases> {
   const { createdAtMs, mint } = launch
   if (createdAtMs === null) {
-    return unknown(incomplete("not_captured"))
+    return unknown(incomplete("not_captured"), 0)
   }
+  let pages = 0
   for (const reach of reachesOf(tape, launch, nowMs - createdAtMs)) {
     const end = createdAtMs + reach
     const toMs = end < nowMs ? end : null
-    const span = yield* purchases(tape, launch, createdAtMs, toMs)
+    const read = yield* purchases(tape, launch, createdAtMs, toMs)
+    const { span } = read
+    pages += read.pages
     if (span === null) {
-      return unknown(incomplete("limit_clipped"))
+      return unknown(incomplete("limit_clipped"), pages)
     }
     const trades = firstOfEach(span.found.trades, most)
     const isFull = trades.length === most
@@ -95,10 +100,12 @@ export const firstPurchases = Effect.fnUntraced(function* (
       const last = isFull ? (trades.at(-1)?.timeMs ?? nowMs) + 1 : toMs
       const filter = { ...span.filter, toMs: last }
       const coverage = tradesCoverage(tape, { mints: [mint], filter }, span.found, nowMs)
-      return span.found.isMissing || isGone(coverage) ? unknown(coverage) : { trades, isCut: isFull, coverage }
+      return span.found.isMissing || isGone(coverage)
+        ? unknown(coverage, pages)
+        : { trades, isCut: isFull, coverage, pages }
     }
   }
-  return unknown(incomplete("not_captured"))
+  return unknown(incomplete("not_captured"), pages)
 })
 
 /** The first buyers of a launch, as of `nowMs`. */

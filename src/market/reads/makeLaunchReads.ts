@@ -45,7 +45,7 @@ const KEPT = Duration.seconds(30)
 /** Searches of one request at a time. */
 const AT_ONCE = 4
 
-const UNSEEN: FirstPurchases = { trades: null, isCut: false, coverage: incomplete("not_captured") }
+const UNSEEN: FirstPurchases = { trades: null, isCut: false, coverage: incomplete("not_captured"), pages: 0 }
 
 const rowOf = (sources: MeasureSources, launch: LaunchRecord, context: MeasureContext): LaunchRow => {
   const { creator, curve, createdAtMs, graduatedAtMs, holderRewards, launchpad, mint, platform, pool, quoteMint } =
@@ -214,16 +214,25 @@ export const makeLaunchReads = Effect.fnUntraced(function* (
     }
   })
 
-  const firstBuyersOfMany = Effect.fn("MarketReader.firstBuyersOfMany")(function* (
+  const firstBuyersOfMany = Effect.fn("MarketReader.firstBuyersOfMany")(function* <E>(
     mints: ReadonlyArray<Mint>,
-    limit: number
-  ): Effect.fn.Return<FirstBuyersList, MarketUnavailable> {
+    limit: number,
+    paid: (pages: number) => Effect.Effect<void, E>
+  ): Effect.fn.Return<FirstBuyersList, MarketUnavailable | E> {
     const nowMs = yield* now
-    const found = yield* Effect.forEach(
-      mints,
-      (mint) => Effect.map(Cache.get(searched, mint), (purchases) => [mint, purchases] as const),
-      { concurrency: AT_ONCE }
-    )
+    let pages = 0
+    const search = Effect.fnUntraced(function* (mint: Mint) {
+      const isKept = yield* Cache.has(searched, mint)
+      const purchases = yield* Cache.get(searched, mint)
+      pages += isKept ? 0 : purchases.pages
+      return [mint, purchases] as const
+    })
+    const found: Array<readonly [Mint, FirstPurchases]> = []
+    for (let at = 0; at < mints.length; at += AT_ONCE) {
+      found.push(...(yield* Effect.forEach(mints.slice(at, at + AT_ONCE), search, { concurrency: AT_ONCE })))
+      // What has been read is kept, so that a request that cannot pay begins there when it comes again.
+      yield* paid(pages)
+    }
     yield* warm(mints.filter((mint) => sources.tokens.read(mint) === null))
     const context = contextAt(nowMs)
     const data = found.map(([address, purchases]) => ({

@@ -71,9 +71,11 @@ const readOpened = Effect.fnUntraced(function* ({ tape }: PoolSources, fromMs: n
       ? null
       : yield* stored.trades.poolsOpened(fromMs, MOST_OPENED).pipe(Effect.orElseSucceed(() => null))
   return {
-    events: [...(found ?? []), ...recent],
+    events: [...(found?.events ?? []), ...recent],
     isMissing: stored !== null && found === null,
-    isCut: found !== null && found.length === MOST_OPENED
+    isCut: found !== null && found.events.length === MOST_OPENED,
+    /** Pools that were created before this second may be missing. */
+    from: found?.from ?? Number.NEGATIVE_INFINITY
   }
 })
 
@@ -225,9 +227,15 @@ const rowOf = (
 
 /** Why pools may be missing from the list; null when none are. */
 const lackingIn = (
-  opened: { readonly isMissing: boolean; readonly isCut: boolean },
+  opened: { readonly from: number; readonly isMissing: boolean; readonly isCut: boolean },
+  sinceMs: number,
   isCut: boolean
-): CoverageReason | null => (opened.isMissing ? "deadline" : opened.isCut || isCut ? "limit_clipped" : null)
+): CoverageReason | null => {
+  if (opened.isMissing) {
+    return "deadline"
+  }
+  return opened.from * 1000 > sinceMs ? "not_captured" : opened.isCut || isCut ? "limit_clipped" : null
+}
 
 const sortValue = (row: Omit<ListedPool, "rank">, sort: PoolSort): Rational | null =>
   sort === "new"
@@ -269,7 +277,8 @@ export const poolList = Effect.fnUntraced(function* (
 ): Effect.fn.Return<RankedView<ListedPool>> {
   const { minLiquidityUsd, sort } = selectors
   const first = contextNow()
-  const opened = yield* readOpened(sources, selectors.createdSinceMs ?? first.nowMs - DAY_MS)
+  const sinceMs = selectors.createdSinceMs ?? first.nowMs - DAY_MS
+  const opened = yield* readOpened(sources, sinceMs)
   const all = gather(sources, selectors, opened.events)
   const candidates: Array<Candidate> = []
   let [unknownRank, unknownFilter, looked] = [0, 0, 0]
@@ -307,7 +316,8 @@ export const poolList = Effect.fnUntraced(function* (
       rows.push({ row, value: sortValue(row, sort), seen: candidate.value })
     }
   }
-  const lacking = lackingIn(opened, rows.length > MOST_ROWS || (ordered.length > examined && rows.length <= MOST_ROWS))
+  const isCut = rows.length > MOST_ROWS || (ordered.length > examined && rows.length <= MOST_ROWS)
+  const lacking = lackingIn(opened, sinceMs, isCut)
   return {
     rows: inOrder(rows),
     excluded: { unknownRank, unknownFilter },

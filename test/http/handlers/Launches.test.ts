@@ -1,8 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { FirstBuyersAnswer, FirstBuyersListAnswer, LaunchAnswer, LaunchesAnswer } from "../../../src/api/Launches.ts"
+import {
+  buyersPrice,
+  FirstBuyersAnswer,
+  FirstBuyersListAnswer,
+  LaunchAnswer,
+  LaunchesAnswer
+} from "../../../src/api/Launches.ts"
 import type { Launch } from "../../../src/api/schemas/Launch.ts"
 import { COMPLETE, unavailable } from "../../../src/domain/Scalar.ts"
+import { MarketReader } from "../../../src/market/reads/MarketReader.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
 import { HolderReader, unknownFigures } from "../../../src/tokens/HolderReader.ts"
 import { assertInvalid, assertRefused, keys } from "./tokenCalls.ts"
@@ -349,6 +356,10 @@ layer(reading({ books: buyerBooks, world: { keys } }).pipe(Layer.provide(holders
     })
   )
 
+  it("cost a unit more for each forty pages of trades beyond the first forty", () => {
+    assert.deepStrictEqual([0, 1, 40, 41, 80, 81, 4000].map(buyersPrice), [3, 3, 3, 4, 4, 5, 102])
+  })
+
   it.effect("are refused with the name of the field", () =>
     Effect.gen(function* () {
       const path = `/api/v1/tokens/solana/${mintOf(2)}/first-buyers`
@@ -391,6 +402,26 @@ layer(reading({ books: buyerBooks, stored, world: { keys } }))("first buyers of 
       yield* setSecond(NOW + 31)
       yield* buyers(2, "", "b")
       assert.strictEqual(store.asked, 2)
+    })
+  )
+
+  it.effect("are paid by the pages that were read for them, and end where they cannot be paid", () =>
+    Effect.gen(function* () {
+      const reader = yield* MarketReader
+      yield* setSecond(NOW + 100)
+      const seen: Array<number> = []
+      const note = (pages: number) => Effect.sync(() => void seen.push(pages))
+      yield* reader.firstBuyersOfMany([mintOf(2)], 10, note)
+      yield* reader.firstBuyersOfMany([mintOf(2)], 10, note)
+      assert.deepStrictEqual(seen, [1, 0])
+      const asked = store.asked
+      yield* setSecond(NOW + 200)
+      const mints = [2, 30, 31, 32, 33, 34, 35, 36].map(mintOf)
+      const ended = yield* Effect.flip(reader.firstBuyersOfMany(mints, 10, () => Effect.fail("cannot pay" as const)))
+      assert.strictEqual(ended, "cannot pay")
+      assert.strictEqual(store.asked, asked + 1)
+      yield* reader.firstBuyersOfMany(mints, 10, note)
+      assert.deepStrictEqual(seen, [1, 0, 0, 0])
     })
   )
 })

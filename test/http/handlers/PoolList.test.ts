@@ -32,14 +32,14 @@ loaded(A, 9, "orca-whirlpool", 7_000_000n)
 loaded(B, 2, "pumpswap", 3_000_000n)
 
 const memory = makeMemoryStores()
-const store = { isUnavailable: false }
+const store = { isUnavailable: false, from: Number.NEGATIVE_INFINITY }
 const stored = replaced(memory, {
   trades: {
     poolsOpened: (fromMs, most) =>
       Effect.suspend(() =>
         store.isUnavailable
           ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
-          : memory.trades.poolsOpened(fromMs, most)
+          : Effect.map(memory.trades.poolsOpened(fromMs, most), (found) => ({ ...found, from: store.from }))
       )
   }
 })
@@ -175,6 +175,29 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/pools", (it) => 
       const { meta } = decode((yield* pools({ createdSince: String(MONDAY + now - 3000) }, "e")).text)
       assert.strictEqual(meta.coverage.complete, false)
       store.isUnavailable = false
+    })
+  )
+})
+
+const reasonSince = (second: number) =>
+  Effect.map(pools({ createdSince: String(MONDAY + second) }, "e"), ({ text }) => decode(text).meta.coverage.reason)
+
+layer(reading({ stored, world: { keys } }))("GET /api/v1/pools over a whole day", (it) => {
+  it.effect("is not captured before the second from which changes of liquidity are stored", () =>
+    Effect.gen(function* () {
+      const end = 2 * 86_400
+      const tape = yield* Tape
+      yield* setSecond(end)
+      yield* tape.apply(block(0))
+      yield* tape.apply(block(end))
+      const before = yield* reasonSince(end - 80)
+      store.from = MONDAY + end - 70
+      // Other selectors, because equal ones share a view for two seconds.
+      assert.deepStrictEqual(
+        [before, yield* reasonSince(end - 79), yield* reasonSince(end - 70)],
+        [null, "not_captured", null]
+      )
+      store.from = Number.NEGATIVE_INFINITY
     })
   )
 })

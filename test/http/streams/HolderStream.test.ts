@@ -51,7 +51,8 @@ const heard = (client: LiveClient, id: string, count: number) =>
 const soon = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
 
 /** Lets seconds pass, one by one, with time for the service in between. */
-const pass = (seconds: number) => Effect.repeat(Effect.andThen(TestClock.adjust("1 second"), soon), { times: seconds - 1 })
+const pass = (seconds: number) =>
+  Effect.repeat(Effect.andThen(TestClock.adjust("1 second"), soon), { times: seconds - 1 })
 
 layer(reading({ books, world: { keys: [keyOf("a")] } }).pipe(Layer.provide(holders)))("holders of a token", (it) => {
   it.effect("come as frames when their number or concentration changes, at most every five seconds", () =>

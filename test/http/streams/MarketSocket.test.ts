@@ -187,8 +187,7 @@ layer(reading({ books, world: { keys } }))("the market socket", (it) => {
       const client = yield* opened("e")
       yield* subscribe(client, "s", {
         channel: "screen",
-        ranges: [{ statistic: "trades.5m", min: "1" }],
-        sort: { statistic: "trades.5m", direction: "desc" },
+        sort: { statistic: "idleMs", direction: "asc" },
         limit: 1
       })
       const first = Object(of(client, "s")[0]?.["data"])
@@ -196,11 +195,22 @@ layer(reading({ books, world: { keys } }))("the market socket", (it) => {
       const left = yield* call("/api/v1/account/key", { key: "e" })
       assert.strictEqual(Number(left.json("data.budgets.rest.remaining")), 120 - 6 - 1)
       const next = first.rows[0].token.address === TOKEN ? OTHER : TOKEN
-      yield* apply(145, ...Array.from({ length: 30 }, () => ({ mint: next, volumeUsdNanos: DOLLAR })))
-      yield* until("the change", () => of(client, "s").length > 1).pipe(
-        Effect.raceFirst(Effect.forever(Effect.andThen(TestClock.adjust("1 second"), Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20))))))
+      yield* apply(145, { mint: next })
+      const entered = () =>
+        of(client, "s")
+          .slice(1)
+          .find(({ data }) => Object(data).entered.length > 0)
+      yield* until("the change", () => entered() !== undefined).pipe(
+        Effect.raceFirst(
+          Effect.forever(
+            Effect.andThen(
+              TestClock.adjust("1 second"),
+              Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
+            )
+          )
+        )
       )
-      const change = Object(of(client, "s")[1]?.["data"])
+      const change = Object(entered()?.["data"])
       assert.deepStrictEqual(
         [change.entered.map(({ token }: { token: { address: string } }) => token.address), change.left],
         [[next], [first.rows[0].token.address]]

@@ -67,6 +67,9 @@ const after = Effect.fnUntraced(function* (seconds: number, { screens }: Pick<Re
   yield* screens.evaluateDue
 })
 
+const mints = (rows: ReadonlyArray<{ readonly token: { readonly address: string } }>) =>
+  rows.map(({ token }) => token.address)
+
 describe("live screens", () => {
   it.effect("send the rows, then what enters, changes and leaves", () =>
     Effect.gen(function* () {
@@ -85,12 +88,13 @@ describe("live screens", () => {
       market.rows = [row(3, 1, 10), row(1, 2, 9)]
       yield* after(3, { screens })
       const change = wire.frames[1]?.data as unknown as ScreenChange
-      const mints = (rows: ReadonlyArray<{ readonly token: { readonly address: string } }>) =>
-        rows.map(({ token }) => token.address)
       assert.deepStrictEqual([mints(change.entered), mints(change.changed)], [[mintOf(3)], [mintOf(1)]])
       assert.deepStrictEqual(change.left, [mintOf(2)])
       assert.deepStrictEqual(
-        afterChange(snapshot?.data as unknown as LiveScreen, change).rows.map(({ rank, token }) => [rank, token.address]),
+        afterChange(snapshot?.data as unknown as LiveScreen, change).rows.map(({ rank, token }) => [
+          rank,
+          token.address
+        ]),
         [
           [1, mintOf(3)],
           [2, mintOf(1)]
@@ -106,34 +110,42 @@ describe("live screens", () => {
     })
   )
 
-  it.effect("are evaluated once for equal requests, whatever the order of their fields, and not between their times", () =>
-    Effect.gen(function* () {
-      const { market, openAll, scene, screens } = made()
-      const [one, other] = [scene.connect(), scene.connect()]
-      const ranges = [{ statistic: "trades.5m", min: "1" }]
-      one.say(screen("a", { ranges, limit: 5 }))
-      other.say({ limit: 5, ranges: [{ min: "1", statistic: "trades.5m" }], channel: "screen", id: "b", op: "subscribe" })
-      yield* openAll()
-      assert.strictEqual(market.evaluations, 1)
-      market.rows = [row(1, 1, 8)]
-      yield* after(1, { screens })
-      assert.strictEqual(market.evaluations, 1)
-      yield* after(2, { screens })
-      assert.strictEqual(market.evaluations, 2)
-      assert.deepStrictEqual(
-        [one, other].map(({ wire }) => wire.frames.at(-1)?.type),
-        ["screen", "screen"]
-      )
-      // A later reader gets the rows that the others have now.
-      const late = scene.connect()
-      late.say(screen("c", { ranges, limit: 5 }))
-      market.rows = []
-      yield* openAll()
-      assert.strictEqual(market.evaluations, 2)
-      assert.deepInclude(late.wire.frames[0]?.data, { rows: [row(1, 1, 8)] })
-      yield* after(3, { screens })
-      assert.deepInclude(late.wire.frames[1]?.data, { left: [mintOf(1)] })
-    })
+  it.effect(
+    "are evaluated once for equal requests, whatever the order of their fields, and not between their times",
+    () =>
+      Effect.gen(function* () {
+        const { market, openAll, scene, screens } = made()
+        const [one, other] = [scene.connect(), scene.connect()]
+        const ranges = [{ statistic: "trades.5m", min: "1" }]
+        one.say(screen("a", { ranges, limit: 5 }))
+        other.say({
+          limit: 5,
+          ranges: [{ min: "1", statistic: "trades.5m" }],
+          channel: "screen",
+          id: "b",
+          op: "subscribe"
+        })
+        yield* openAll()
+        assert.strictEqual(market.evaluations, 1)
+        market.rows = [row(1, 1, 8)]
+        yield* after(1, { screens })
+        assert.strictEqual(market.evaluations, 1)
+        yield* after(2, { screens })
+        assert.strictEqual(market.evaluations, 2)
+        assert.deepStrictEqual(
+          [one, other].map(({ wire }) => wire.frames.at(-1)?.type),
+          ["screen", "screen"]
+        )
+        // A later reader gets the rows that the others have now.
+        const late = scene.connect()
+        late.say(screen("c", { ranges, limit: 5 }))
+        market.rows = []
+        yield* openAll()
+        assert.strictEqual(market.evaluations, 2)
+        assert.deepInclude(late.wire.frames[0]?.data, { rows: [row(1, 1, 8)] })
+        yield* after(3, { screens })
+        assert.deepInclude(late.wire.frames[1]?.data, { left: [mintOf(1)] })
+      })
   )
 
   it.effect("confirm unchanged rows every ten seconds, although their values were computed anew", () =>

@@ -394,7 +394,9 @@ export const tradeHistoryContract = <E>(name: string, store: Layer.Layer<MarketS
         assert.deepStrictEqual(yield* placesOf({ mint: B, toMs: (MONDAY + 5) * 1000, limit: 2 }), [2048, 1024])
         assert.deepStrictEqual(yield* placesOf({ mint: B, before: { slot: 1001, index: 2048 } }), [1024, 0])
         const openedSince = (second: number, most: number) =>
-          Effect.map(trades.poolsOpened((MONDAY + second) * 1000, most), (events) => events.map(({ index }) => index))
+          Effect.map(trades.poolsOpened((MONDAY + second) * 1000, most), ({ events }) =>
+            events.map(({ index }) => index)
+          )
         yield* append(storedBlock(9, [], { liquidity: [provided({ index: 3, opens: true })] }))
         assert.deepStrictEqual(yield* openedSince(0, 10), [3, 0])
         assert.deepStrictEqual(yield* openedSince(0, 1), [3])
