@@ -33,17 +33,19 @@ const placeOf = (bytes: Uint8Array, from: number, to: number): number => {
 
 /**
  * Texts by bytes: open addressing with bounded steps. Bytes are kept and compared as words; the last word overlaps the
- * one before it where the length is not a multiple of four.
+ * one before it where the length is not a multiple of four. Where lengths differ, a row begins with its length, so that
+ * a search reads as few places of memory as it can.
  */
 class Table {
+  readonly #first: number
   readonly #width: number
   readonly #rows: Int32Array
-  readonly #lengths = new Uint8Array(PLACES)
   #texts: Array<Address | undefined> = Array.from({ length: PLACES })
   #count = 0
 
-  constructor(longest: number) {
-    this.#width = Math.ceil(longest / 4)
+  constructor(longest: number, isFixed: boolean) {
+    this.#first = isFixed ? 0 : 1
+    this.#width = this.#first + Math.ceil(longest / 4)
     this.#rows = new Int32Array(PLACES * this.#width)
   }
 
@@ -69,8 +71,11 @@ class Table {
       const place = (first + step) & (PLACES - 1)
       if (this.#texts[place] === undefined) {
         this.#texts[place] = text
-        this.#lengths[place] = to - from
-        for (let at = from, row = place * this.#width; at < to; at += 4, row++) {
+        const begin = place * this.#width
+        if (this.#first > 0) {
+          this.#rows[begin] = to - from
+        }
+        for (let at = from, row = begin + this.#first; at < to; at += 4, row++) {
           this.#rows[row] = wordAt(bytes, Math.min(at, to - 4))
         }
         this.#count += 1
@@ -80,10 +85,11 @@ class Table {
   }
 
   #isAt(place: number, bytes: Uint8Array, from: number, to: number): boolean {
-    if (this.#lengths[place] !== to - from) {
+    const begin = place * this.#width
+    if (this.#first > 0 && this.#rows[begin] !== to - from) {
       return false
     }
-    for (let at = from, row = place * this.#width; at < to; at += 4, row++) {
+    for (let at = from, row = begin + this.#first; at < to; at += 4, row++) {
       if (this.#rows[row] !== wordAt(bytes, at > to - 4 ? to - 4 : at)) {
         return false
       }
@@ -94,8 +100,8 @@ class Table {
 
 /** Texts of the keys of the last minutes. */
 export class KeyTexts {
-  readonly #byKey = new Table(KEY_BYTES)
-  readonly #byText = new Table(LONGEST_TEXT)
+  readonly #byKey = new Table(KEY_BYTES, true)
+  readonly #byText = new Table(LONGEST_TEXT, false)
   readonly #letters = new Uint8Array(MOST_LETTERS)
 
   /** The text of the key of 32 bytes that begins here. */
@@ -121,3 +127,6 @@ export class KeyTexts {
     return text
   }
 }
+
+/** The texts of this thread. */
+export const keyTexts = new KeyTexts()

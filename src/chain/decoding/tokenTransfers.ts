@@ -1,6 +1,7 @@
 /** What instructions of the token and system programs did, the same for both encodings of a node. */
-import { addressFromBytes, type Address, type Mint } from "../../domain/Address.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
 import { readU32, readU64 } from "../../programs/layout/bytes.ts"
+import { keyTexts } from "./KeyTexts.ts"
 
 /** One effect of a token or system instruction. */
 export type TokenTransfer =
@@ -109,7 +110,7 @@ const tokenTransfer = (data: Uint8Array, accounts: Accounts): TokenTransfer | nu
       return transfer(a, c, d, b ?? null, readU64(data, 1))
     case 16:
     case 18:
-      return opened(a, b, addressFromBytes(data.subarray(1, 33)))
+      return opened(a, b, keyTexts.ofKey(data, 1))
     default:
       // 26 is the transfer-fee extension; its instruction 1 is a transfer.
       return data[1] === 1 ? transfer(a, c, d, b ?? null, readU64(data, 2)) : null

@@ -9,7 +9,7 @@ import { toBase58 } from "../../domain/base58.ts"
 import type { Signature } from "../../domain/Signature.ts"
 import { bytesField, EXACT_BYTES, varintField, WireReader } from "../geyser/wire.ts"
 import { type Instruction, transfersBy } from "./instructions.ts"
-import { KeyTexts } from "./KeyTexts.ts"
+import { keyTexts } from "./KeyTexts.ts"
 import { DATA, ENDED, INVOKED, LONGEST_ADDRESS, type LogStep, PROGRAM, RAY_LOG, SHORTEST_ADDRESS } from "./logSteps.ts"
 import { type Balance, type TokenAccount, tokenAccountsOf } from "./tokenAccounts.ts"
 import type { TokenTransfer } from "./tokenTransfers.ts"
@@ -23,7 +23,6 @@ const EXACT_DIGITS = 15
 const DIGIT_ZERO = 48
 
 const wire = new WireReader()
-const texts = new KeyTexts()
 
 /** First byte and end of values in the message, in pairs. */
 type Places = Array<number>
@@ -58,7 +57,7 @@ const addKey = (parts: Parts, from: number, to: number): void => {
   if (to - from !== KEY_BYTES) {
     parts.keys = null
   }
-  parts.keys?.push(texts.ofKey(wire.bytes, from))
+  parts.keys?.push(keyTexts.ofKey(wire.bytes, from))
 }
 
 const addKeys = (parts: Parts, places: Places): void => {
@@ -429,7 +428,7 @@ const readAddress = ({ before, isAfter, place }: BalancePlace, field: number): A
     return null
   }
   const repeated = isAfter && place < before ? spelledBefore.repeated(place, field, from, to) : null
-  const text = repeated ?? texts.ofText(wire.bytes, from, to)
+  const text = repeated ?? keyTexts.ofText(wire.bytes, from, to)
   if (!isAfter) {
     spelledBefore.note(place, field, from, text)
   }
@@ -603,7 +602,7 @@ const stepAt = (bytes: Buffer, from: number, to: number): LogStep | undefined =>
     return undefined
   }
   if (startsAt(bytes, end + 1, to, codes.invoked)) {
-    return texts.ofText(bytes, at, end)
+    return keyTexts.ofText(bytes, at, end)
   }
   return codes.ended.some((word) => startsAt(bytes, end + 1, to, word)) ? null : undefined
 }
