@@ -7,10 +7,10 @@ import { Cost } from "./middleware/Metering.ts"
 import { CursorParameter, LimitParameter, NextCursor } from "./pages.ts"
 import { BooleanParameter, CommaList, NoQuery, optional, refuse, tokenParams, UnixSecond } from "./parameters.ts"
 import { FirstBuyersInShort, FirstBuyersOfToken } from "./schemas/FirstBuyers.ts"
-import { LaunchDetail, LaunchRow } from "./schemas/LaunchView.ts"
+import { LaunchDetail, LaunchRow, LaunchSums } from "./schemas/LaunchView.ts"
 import { marketKnowledge } from "./schemas/MarketViews.ts"
 import { field } from "../domain/field.ts"
-import { metaOf, tradersBasis } from "./schemas/fields.ts"
+import { metaOf, methodVersion, tradersBasis, wallet } from "./schemas/fields.ts"
 import { VenueLabel } from "./schemas/lists.ts"
 
 /** Default number of launches of a page. */
@@ -60,6 +60,31 @@ export class LaunchAnswer extends Schema.Opaque<LaunchAnswer>()(
   }).annotate({
     identifier: "LaunchAnswer",
     description: "One launch. The coverage is for its first buyers."
+  })
+) {}
+
+export const WalletLaunchesQuery = Schema.Struct({
+  limit: Schema.optionalKey(LimitParameter(100, defaultLaunches)),
+  cursor: Schema.optionalKey(CursorParameter)
+})
+
+export class WalletLaunchesAnswer extends Schema.Opaque<WalletLaunchesAnswer>()(
+  Schema.Struct({
+    data: field(Schema.Array(LaunchRow), "Its tokens, newest first."),
+    nextCursor: NextCursor,
+    meta: field(
+      Schema.Struct({
+        ...meta.fields,
+        methodVersion: methodVersion("public-wallet-launches-v1"),
+        wallet,
+        sums: field(LaunchSums, "Sums over all pages.")
+      }),
+      "How the answer was made, and how well it is known."
+    )
+  }).annotate({
+    identifier: "WalletLaunchesAnswer",
+    description:
+      "The tokens that launchpads say a wallet created. The coverage is for all time, so that it is complete only for a record that reaches back to the beginning of the chain."
   })
 ) {}
 
@@ -130,6 +155,17 @@ export class LaunchesGroup extends HttpApiGroup.make("launches")
       success: LaunchAnswer,
       error: [LaunchNotFound, DataUnavailable]
     }).annotate(OpenApi.Summary, "The launch of one token, with its first buyers"),
+    HttpApiEndpoint.get("ofWallet", "/api/v1/wallets/:wallet/launches", {
+      params: { wallet: field(Address, "A wallet: base58 of 32 bytes.") },
+      query: WalletLaunchesQuery,
+      success: WalletLaunchesAnswer,
+      error: [InvalidCursor, DataUnavailable]
+    })
+      .annotate(OpenApi.Summary, "The tokens that a wallet launched, and how many of them graduated")
+      .annotate(
+        OpenApi.Description,
+        "The wallet that the launchpad names as creator. The share counts tokens whose creation was seen: a token that is known by its migration alone has graduated by definition, and is counted apart."
+      ),
     HttpApiEndpoint.get("firstBuyers", "/api/v1/tokens/:chain/:address/first-buyers", {
       params: tokenParams,
       query: FirstBuyersQuery,

@@ -30,6 +30,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
     }
   }),
   "launches.list": () => ({ query: { limit: "5" } }),
+  "launches.ofWallet": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "5" } }),
   "launches.one": ({ launched }) => ({ params: { mint: launched } }),
   "launches.firstBuyers": ({ launched }) => ({
     params: { chain: "solana", address: launched },

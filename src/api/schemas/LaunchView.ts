@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Address } from "../../domain/Address.ts"
-import { Coverage, Scalar } from "../../domain/Scalar.ts"
+import { Coverage, Decimal, Scalar } from "../../domain/Scalar.ts"
 import { PriceMethod } from "./MarketViews.ts"
 import { TokenRef } from "./Token.ts"
 import { TokenTrade } from "./TokenTrade.ts"
@@ -44,6 +44,17 @@ const fields = {
 export class LaunchRow extends Schema.Opaque<LaunchRow>()(
   Schema.Struct(fields).annotate({ identifier: "LaunchRow", description: "One launch of a token on a launchpad." })
 ) {}
+
+export const LaunchSums = Schema.Struct({
+  created: field(Schema.Int, "Tokens whose creation was seen."),
+  graduated: field(Schema.Int, "How many of these left their curve for a pool."),
+  graduatedPct: field(
+    Schema.NullOr(Decimal),
+    "`graduated` in percent of `created`; null without a creation that was seen."
+  ),
+  migratedOnly: field(Schema.Int, "Tokens whose migration was seen and whose creation was not. They are in no other count."),
+  newestAtMs: time("Block time of the newest creation; null without one.")
+}).annotate({ identifier: "LaunchSums", description: "The launches of a wallet in numbers." })
 
 export class FirstBuyer extends Schema.Opaque<FirstBuyer>()(
   Schema.Struct({

@@ -8,7 +8,8 @@ import {
   defaultLaunches,
   type FirstBuyersListQuery,
   type FirstBuyersQuery,
-  type LaunchesQuery
+  type LaunchesQuery,
+  type WalletLaunchesQuery
 } from "../../api/Launches.ts"
 import { Meter } from "../../api/middleware/Metering.ts"
 import { Address, isAddress } from "../../domain/Address.ts"
@@ -39,6 +40,11 @@ const filterOf = ({ creator, from, graduated, launchpad, platform, to }: typeof 
   toMs: toMs(to)
 })
 
+interface WalletInput {
+  readonly params: { readonly wallet: Address }
+  readonly query: typeof WalletLaunchesQuery.Type
+}
+
 const meta = { methodVersion: "public-launches-v1", chain: "solana", tradersBasis: "net_trades" } as const
 
 const buyersMeta = { methodVersion: "public-first-buyers-v1", chain: "solana" } as const
@@ -60,6 +66,20 @@ export const layer = HttpApiBuilder.group(
         data,
         nextCursor: yield* nextOf(next === null ? null : [String(next.timeMs), next.mint], sealed),
         meta: yield* metaWith({ ...meta, ...knowledge })
+      }
+    })
+
+    const ofWallet = Effect.fnUntraced(function* ({ params: { wallet }, query }: WalletInput) {
+      const { cursor, limit = defaultLaunches } = query
+      const sealed = sealedBy("launches.ofWallet", { wallet }, limit)
+      const after = yield* startOf(cursor, sealed, placeOf)
+      const page = yield* Effect.mapError(reader.launchesOf(wallet, { after, limit }), marketUnavailable)
+      const { data, next, ...knowledge } = page
+      const methodVersion = "public-wallet-launches-v1" as const
+      return {
+        data,
+        nextCursor: yield* nextOf(next === null ? null : [String(next.timeMs), next.mint], sealed),
+        meta: yield* metaWith({ ...meta, methodVersion, wallet, ...knowledge })
       }
     })
 
@@ -91,6 +111,6 @@ export const layer = HttpApiBuilder.group(
       return { data, meta: yield* metaWith({ ...buyersMeta, ...knowledge }) }
     })
 
-    return handlers.handleAll({ list, one, firstBuyers, firstBuyersOfMany })
+    return handlers.handleAll({ list, ofWallet, one, firstBuyers, firstBuyersOfMany })
   })
 )

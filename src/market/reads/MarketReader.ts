@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import type { Mint } from "../../domain/Address.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
 import type { ChartRefusal, ChartRequest, KnownChart } from "../../api/schemas/Chart.ts"
 import {
   type DiscoveryRow,
@@ -36,7 +36,8 @@ import {
   type KnownFirstBuyers,
   type KnownLaunch,
   type LaunchList,
-  makeLaunchReads
+  makeLaunchReads,
+  type WalletLaunchList
 } from "./makeLaunchReads.ts"
 import type { LaunchPageRequest } from "./launchPage.ts"
 import { makePricesAt } from "./pricesAt.ts"
@@ -88,6 +89,11 @@ export class MarketReader extends Context.Service<
     ): Effect.Effect<MarketAnswer<ReadonlyArray<PriceAt>>, MarketUnavailable>
     /** Launches of tokens, newest first. */
     launches(request: LaunchPageRequest): Effect.Effect<LaunchList, MarketUnavailable>
+    /** Launches of tokens by a wallet, newest first. */
+    launchesOf(
+      creator: Address,
+      page: Pick<LaunchPageRequest, "after" | "limit">
+    ): Effect.Effect<WalletLaunchList, MarketUnavailable>
     /** The launch of one token, with its first buyers. */
     launchOf(mint: Mint): Effect.Effect<KnownLaunch, LaunchUnknown | MarketUnavailable>
     /** The first `limit` wallets that bought a token, and what they hold. Unknown for a token whose creation was not seen. */

@@ -1,5 +1,7 @@
 /** Pages of launches, newest first. */
 import type { Address, Mint } from "../../domain/Address.ts"
+import { decimalText } from "../../domain/rational.ts"
+import type { LaunchSums } from "../../api/schemas/LaunchView.ts"
 import type { LaunchRecord } from "../model/Launches.ts"
 
 /** A place in the list. */
@@ -62,4 +64,24 @@ export const launchPage = (
   const page = best.slice(0, request.limit)
   const end = page.at(-1)
   return { launches: page, next: best.length > request.limit && end !== undefined ? placeOf(end) : null }
+}
+
+/** The launches of a creator in numbers. A token whose creation was not seen is known only because it graduated, so it would bias the share. */
+export const launchSums = (launches: Iterable<LaunchRecord>, creator: Address): typeof LaunchSums.Type => {
+  let [created, graduated, migratedOnly]: [number, number, number] = [0, 0, 0]
+  let newestAtMs: number | null = null
+  for (const launch of launches) {
+    if (launch.creator !== creator) {
+      continue
+    }
+    if (launch.createdAtMs === null) {
+      migratedOnly++
+      continue
+    }
+    created++
+    graduated += launch.graduatedAtMs === null ? 0 : 1
+    newestAtMs = Math.max(newestAtMs ?? 0, launch.createdAtMs)
+  }
+  const share = { numerator: 100n * BigInt(graduated), denominator: BigInt(created) }
+  return { created, graduated, graduatedPct: created === 0 ? null : decimalText(share), migratedOnly, newestAtMs }
 }

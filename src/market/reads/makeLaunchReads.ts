@@ -1,8 +1,8 @@
 /** Reads launches of tokens: lists, and single launches with their first buyers. */
 import { Cache, Clock, Duration, Effect, Exit } from "effect"
-import type { Mint } from "../../domain/Address.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
 import type { FirstBuyersInShort, FirstBuyersOfToken } from "../../api/schemas/FirstBuyers.ts"
-import { type LaunchDetail, type LaunchRow, LaunchUnknown } from "../../api/schemas/LaunchView.ts"
+import { type LaunchDetail, type LaunchRow, type LaunchSums, LaunchUnknown } from "../../api/schemas/LaunchView.ts"
 import { type MarketKnowledge, MarketUnavailable } from "../../api/schemas/MarketViews.ts"
 import { COMPLETE, type Coverage, incomplete } from "../../domain/Scalar.ts"
 import type { LaunchRecord } from "../model/Launches.ts"
@@ -13,7 +13,7 @@ import { supplyOf, tokenRef, tokensToLoad } from "./tokenRef.ts"
 import { lackingAtEnd } from "./tradesCoverage.ts"
 import { type BuyerBasis, buyerRows, buyersSummary } from "./buyerViews.ts"
 import { firstBuyers, type FirstPurchases, firstPurchases } from "./firstBuyers.ts"
-import { launchPage, type LaunchPageRequest, type LaunchPlace, listedAtMs } from "./launchPage.ts"
+import { launchPage, type LaunchPageRequest, type LaunchPlace, launchSums, listedAtMs } from "./launchPage.ts"
 
 /** A page of launches. */
 export interface LaunchList extends MarketKnowledge {
@@ -24,6 +24,11 @@ export interface LaunchList extends MarketKnowledge {
 /** One launch. */
 export interface KnownLaunch extends MarketKnowledge {
   readonly data: LaunchDetail
+}
+
+/** The launches of one wallet. */
+export interface WalletLaunchList extends LaunchList {
+  readonly sums: typeof LaunchSums.Type
 }
 
 /** The first buyers of one token. */
@@ -154,6 +159,18 @@ export const makeLaunchReads = Effect.fnUntraced(function* (
     }
   })
 
+  const launchesOf = Effect.fn("MarketReader.launchesOf")(function* (
+    creator: Address,
+    page: Pick<LaunchPageRequest, "after" | "limit">
+  ): Effect.fn.Return<WalletLaunchList, MarketUnavailable> {
+    const nowMs = yield* now
+    const request = { launchpads: null, platforms: null, graduated: null, fromMs: null, toMs: null }
+    const sums = launchSums(tape.launches.all(), creator)
+    const list = yield* launches({ ...request, ...page, creator })
+    const covered = coverage({ ...request, ...page, creator }, undefined, null, nowMs)
+    return { ...list, sums, status: statusOf(covered), coverage: covered }
+  })
+
   const launchOf = Effect.fn("MarketReader.launchOf")(function* (
     mint: Mint
   ): Effect.fn.Return<KnownLaunch, LaunchUnknown | MarketUnavailable> {
@@ -250,5 +267,5 @@ export const makeLaunchReads = Effect.fnUntraced(function* (
     }
   })
 
-  return { launches, launchOf, firstBuyersOf, firstBuyersOfMany }
+  return { launches, launchesOf, launchOf, firstBuyersOf, firstBuyersOfMany }
 })

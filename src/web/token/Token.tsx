@@ -72,6 +72,7 @@ export const Token = () => {
   const facts = useRead("GET /api/v1/tokens/:chain/:address", solana(mint), FACTS_EVERY_MS)
   const stats = useRead("GET /api/v1/tokens/:chain/:address/stats", solana(mint), STATS_EVERY_MS)
   const risk = useRead("GET /api/v1/tokens/:chain/:address/risk", solana(mint), RISK_EVERY_MS)
+  const buyers = useRead("GET /api/v1/tokens/:chain/:address/first-buyers", { ...solana(mint), query: { limit: 1 } })
   const holders = useHolders(mint)
   const pools = usePools(mint)
   const { again: readAlerts, alerts } = useAlerts(mint)
@@ -110,7 +111,7 @@ export const Token = () => {
         </div>
         <div class="stack">
           <Trading read={facts} />
-          <TokenFacts read={facts} />
+          <TokenFacts read={facts} creator={buyers.answer?.data.creator ?? null} />
         </div>
         <div class="wide lists" ref={lists}>
           <Tabs label="Lists of the token" tabs={tabs} chosen={tab} onChoose={setTab}>

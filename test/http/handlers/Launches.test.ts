@@ -5,8 +5,10 @@ import {
   FirstBuyersAnswer,
   FirstBuyersListAnswer,
   LaunchAnswer,
-  LaunchesAnswer
+  LaunchesAnswer,
+  WalletLaunchesAnswer
 } from "../../../src/api/Launches.ts"
+import type { Address } from "../../../src/domain/Address.ts"
 import type { Launch } from "../../../src/api/schemas/Launch.ts"
 import { COMPLETE, unavailable } from "../../../src/domain/Scalar.ts"
 import { MarketReader } from "../../../src/market/reads/MarketReader.ts"
@@ -130,6 +132,35 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
       assert.deepStrictEqual(yield* of({ graduated: "false" }), [2])
       assert.deepStrictEqual(yield* of({ from: String(MONDAY + 2000) }), [3, 2])
       assert.deepStrictEqual(yield* of({ to: String(MONDAY + 2000) }), [1])
+    })
+  )
+
+  it.effect("of one wallet come with the share that graduated, of those whose creation was seen", () =>
+    Effect.gen(function* () {
+      const of = (wallet: Address, query: Record<string, string> = {}) =>
+        call(`/api/v1/wallets/${wallet}/launches?${new URLSearchParams(query)}`, { key: "a" })
+      const answer = yield* of(CREATOR)
+      assert.strictEqual(answer.status, 200, answer.text)
+      const { data, meta } = Schema.decodeUnknownSync(Schema.fromJsonString(WalletLaunchesAnswer))(answer.text)
+      assert.deepStrictEqual(
+        data.map(({ token }) => token.address),
+        [mintOf(2), mintOf(1)]
+      )
+      assert.deepStrictEqual(meta.sums, {
+        created: 2,
+        graduated: 1,
+        graduatedPct: "50",
+        migratedOnly: 0,
+        newestAtMs: (MONDAY + 2000) * 1000
+      })
+      assert.deepStrictEqual(meta.coverage, { complete: false, reason: "not_captured" })
+      const first = yield* of(CREATOR, { limit: "1" })
+      const rest = yield* of(CREATOR, { limit: "1", cursor: String(first.json("nextCursor")) })
+      assert.deepStrictEqual(rest.json("data.0.token.address"), mintOf(1))
+      assert.deepStrictEqual(rest.json("meta.sums"), first.json("meta.sums"))
+      assert.isNull(rest.json("nextCursor"))
+      const none = yield* of(walletOf(77))
+      assert.deepInclude(none.json("meta.sums"), { created: 0, graduatedPct: null, newestAtMs: null })
     })
   )
 
