@@ -14,7 +14,7 @@ const help = `Usage: npm run recompute -- --rpc URL --api URL --key KEY [--minut
 
 Reads the blocks of the last N minutes (30) over JSON-RPC, makes the trades from the transfers into and out of the vaults of
 each swap, and compares with the service: candles of the N most traded mints (20) and of their busiest pools, in dollars and
-in SOL, from a second to an hour; windows and rankings of tokens; totals of the market and of each venue; top traders;
+in SOL, from a second to an hour; windows and rankings of tokens; totals of the market and of each venue; top traders, and the leading wallets with --whole;
 reserves and value of pools from their vaults; liquidity events of the N mints with most of them; holders from all token accounts of a mint and the balances in the blocks
 since, where the node lists accounts. An answer is compared with the blocks up to its slot, and asked for again when a block
 came meanwhile; other callers of the same rankings can make it 2 seconds older. Only windows within the blocks read

@@ -4,6 +4,7 @@ import {
   compareLighthouse,
   compareMovement,
   compareOverview,
+  compareLeaders,
   compareTraders,
   rankNames,
   type Recomputed
@@ -49,6 +50,11 @@ export const comparisons = (mints: ReadonlyArray<string>): ReadonlyArray<Compari
     (mint): Comparison =>
       (service, found, findings) =>
         compareMarketValues(service, found, findings, mint)
+  ),
+  ...(["1h", "24h", "all"] as const).map(
+    (window): Comparison =>
+      (service, found, findings) =>
+        compareLeaders(service, found, findings, window)
   ),
   ...mints.flatMap((mint) =>
     (["1h", "24h", "all"] as const).map(

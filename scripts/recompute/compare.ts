@@ -3,7 +3,7 @@ import { barsOf, type RawBar } from "./bars.ts"
 import { type Findings, numberOf, PERCENT_TOLERANCE, unitsOf } from "./differences.ts"
 import type { PoolTrade, TradeRecord } from "./record.ts"
 import type { Service, WireBar, WireMovement } from "./service.ts"
-import { rankedFrom, type RankedWindow, tradersOf } from "./traders.ts"
+import { leadersOf, rankedFrom, type RankedWindow, tradersOf } from "./traders.ts"
 import { beginOf, marketWindow, type RawWindow, tokenWindows, WINDOWS, type WindowName } from "./windows.ts"
 
 /** Everything that is compared with: the trades, and the second that every window ends with. */
@@ -287,5 +287,36 @@ export const compareTraders = async (
       check("realizedUsd", unitsOf(row.realizedPnl.value.usd, 9), trader.realizedNanos)
       check("realizedSol", unitsOf(row.realizedPnl.value.native, 9), trader.realizedLamports)
     }
+  })
+}
+
+/** The wallets with the highest volume over all tokens. Results at cost need the record from its beginning. */
+export const compareLeaders = async (service: Service, found: Recomputed, findings: Findings, window: RankedWindow) => {
+  const { record } = found
+  if (!found.isWhole || record.unknown.size > 0 || record.unexplained.size > 0) {
+    return
+  }
+  const { rows, wallets } = await service.leaders(window)
+  const wanted = leadersOf(record.wallets, window, found.now)
+  findings.number("leaders", window, "wallets", wallets, wanted.length)
+  rows.forEach((row, place) => {
+    const leader = wanted[place]
+    const of = `${window} ${row.wallet}`
+    const check = (field: string, service: bigint | string | null, recomputed: bigint | string | null) =>
+      findings.exact("leaders", of, field, service, recomputed)
+    check("place", row.wallet, leader?.wallet ?? null)
+    if (leader?.wallet !== row.wallet) {
+      return
+    }
+    const { knownTokens, knownUsd, unknownTokens, wins } = row.realized
+    check("buys", String(row.buys), String(leader.buys))
+    check("sells", String(row.sells), String(leader.sells))
+    check("tokens", String(row.tokens), String(leader.tokens))
+    check("knownVolumeUsd", unitsOf(row.knownVolumeUsd, 9), leader.volume)
+    check("knownUsd", unitsOf(knownUsd, 9), leader.knownTokens === 0 ? null : leader.realizedNanos)
+    check("knownTokens", String(knownTokens), String(leader.knownTokens))
+    check("unknownTokens", String(unknownTokens), String(leader.unknownTokens))
+    check("wins", String(wins), String(leader.wins))
+    check("lastTradeAtMs", String(row.lastTradeAtMs), String(leader.lastSecond * 1000))
   })
 }

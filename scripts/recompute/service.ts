@@ -73,6 +73,22 @@ export interface WireTrader {
   readonly realizedPnl: { readonly value: { readonly usd: string | null; readonly native: string | null } }
 }
 
+/** A wallet of the ranking over all tokens. */
+export interface WireLeader {
+  readonly wallet: string
+  readonly buys: number
+  readonly sells: number
+  readonly tokens: number
+  readonly knownVolumeUsd: string
+  readonly lastTradeAtMs: number
+  readonly realized: {
+    readonly knownUsd: string | null
+    readonly knownTokens: number
+    readonly unknownTokens: number
+    readonly wins: number
+  }
+}
+
 /** A pool of a token. */
 export interface WirePool {
   readonly pool: string
@@ -146,6 +162,8 @@ export interface Service {
   overview(window: WindowName): Promise<WireOverview>
   lighthouse(): Promise<ReadonlyArray<WireMarket>>
   topTraders(mint: string, window: RankedWindow): Promise<ReadonlyArray<WireTrader>>
+  /** The hundred wallets with the highest known volume over all tokens, and how many wallets there are. */
+  leaders(window: RankedWindow): Promise<{ readonly rows: ReadonlyArray<WireLeader>; readonly wallets: number }>
   liquidity(mint: string): Promise<ReadonlyArray<WirePool>>
   /** Every liquidity event of a token since a second. */
   liquidityEvents(mint: string, from: number): Promise<ReadonlyArray<WireLiquidityEvent>>
@@ -238,6 +256,10 @@ export const httpService = (api: string, key: string): Service => {
     lighthouse: async () => ((await dataOf("market/lighthouse")) as { markets: ReadonlyArray<WireMarket> }).markets,
     topTraders: async (mint, window) =>
       (await pages(`tokens/solana/${mint}/top-traders?window=${window}&limit=100`)) as ReadonlyArray<WireTrader>,
+    leaders: async (window) => {
+      const { data, meta } = await ask(`wallets/leaders?window=${window}&sort=volume&limit=100`)
+      return { rows: data as ReadonlyArray<WireLeader>, wallets: (meta as { wallets: number }).wallets }
+    },
     liquidity: async (mint) =>
       ((await dataOf(`tokens/solana/${mint}/liquidity?limit=50`)) as { pools: ReadonlyArray<WirePool> }).pools,
     liquidityEvents: async (mint, from) =>

@@ -114,3 +114,50 @@ export const tradersOf = (
     .filter(({ lastSecond }) => lastSecond >= from)
     .toSorted((a, b) => (a.volume === b.volume ? (a.wallet < b.wallet ? -1 : 1) : a.volume > b.volume ? -1 : 1))
 }
+
+/** One wallet over all tokens. */
+export interface RawLeader {
+  readonly wallet: string
+  readonly buys: number
+  readonly sells: number
+  readonly tokens: number
+  readonly volume: bigint
+  /** Of the tokens whose sales all have a known result. */
+  readonly realizedNanos: bigint
+  readonly knownTokens: number
+  readonly unknownTokens: number
+  readonly wins: number
+  readonly lastSecond: number
+}
+
+const leaderOf = (wallet: string, tokens: ReadonlyArray<RawTrader>): RawLeader => {
+  const sold = tokens.filter(({ sells }) => sells > 0)
+  const results = sold.flatMap(({ realizedNanos }) => realizedNanos ?? [])
+  return {
+    wallet,
+    buys: tokens.reduce((sum, { buys }) => sum + buys, 0),
+    sells: tokens.reduce((sum, { sells }) => sum + sells, 0),
+    tokens: tokens.length,
+    volume: tokens.reduce((sum, { volume }) => sum + volume, 0n),
+    realizedNanos: results.reduce((sum, result) => sum + result, 0n),
+    knownTokens: results.length,
+    unknownTokens: sold.length - results.length,
+    wins: results.filter((result) => result > 0n).length,
+    lastSecond: Math.max(...tokens.map(({ lastSecond }) => lastSecond))
+  }
+}
+
+/** All wallets by the dollars that they traded, then by address. */
+export const leadersOf = (
+  trades: ReadonlyArray<Valued>,
+  window: RankedWindow,
+  now: number
+): ReadonlyArray<RawLeader> => {
+  const rows = Array.from(Map.groupBy(trades, ({ mint }) => mint).values()).flatMap((own) =>
+    tradersOf(own, window, now)
+  )
+  return Array.from(
+    Map.groupBy(rows, ({ wallet }) => wallet),
+    ([wallet, own]) => leaderOf(wallet, own)
+  ).toSorted((a, b) => (a.volume === b.volume ? (a.wallet < b.wallet ? -1 : 1) : a.volume > b.volume ? -1 : 1))
+}

@@ -30,6 +30,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
     }
   }),
   "launches.list": () => ({ query: { limit: "5" } }),
+  "topTraders.leaders": () => ({ query: { sort: "volume", limit: "3" } }),
   "launches.ofWallet": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "5" } }),
   "launches.one": ({ launched }) => ({ params: { mint: launched } }),
   "launches.firstBuyers": ({ launched }) => ({
@@ -68,6 +69,7 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
   "priceHistory.at": { 404: inSimulation({ params: { chain: "solana", address: nowhere }, query: { at: "1" } }) },
   "launches.one": { 404: inSimulation({ params: { mint: nowhere } }) },
   "pools.list": { 409: onTape({ query: { limit: "1" } }, 63) },
+  "topTraders.leaders": { 409: onTape({ query: { sort: "trades", limit: "1" } }, 63) },
   "screen.tokens": { 409: onTape({ body: { limit: 1 } }, 63) },
   "search.tokens": { 409: onTape({ query: { q: "xmpl", limit: "1" } }, 63) },
   "tokens.holders": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },

@@ -120,6 +120,13 @@ const readsAt = (ms: number) =>
       lighthouse: () => run(Effect.map(reader.lighthouse, ({ data }) => data.markets)),
       topTraders: (mint, window) =>
         run(Effect.map(traders.rank({ mint: mintOf(mint), window, limit: 10_000, pin: null }), ({ rows }) => rows)),
+      leaders: (window) =>
+        run(
+          Effect.map(
+            reader.leaders({ window, sort: "volume", minKnownPct: 0, minTrades: 1, limit: 100, pin: null }),
+            ({ rows, wallets }) => ({ rows, wallets })
+          )
+        ),
       liquidity: (mint) => run(Effect.map(tokens.liquidityOf(mintOf(mint), 50), ({ data }) => data.pools)),
       liquidityEvents: async () => [],
       holders: (mint) => run(Effect.map(tokens.holdersOf(mintOf(mint), 100), ({ data }) => data)),
@@ -197,6 +204,7 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
         yield* Effect.promise(() => compare(service, found, findings))
       }
       assert.deepStrictEqual(findings.differences.slice(0, 10), [])
+      assert.isAbove(findings.compared.get("leaders") ?? 0, 300)
       assert.isAbove(findings.compared.get("windows") ?? 0, 300)
       assert.isAbove(findings.compared.get("ranks") ?? 0, 100)
       assert.isAbove(findings.compared.get("screens") ?? 0, 100)

@@ -97,6 +97,7 @@ const noMarket = Layer.mergeAll(
     priceAt: () => Effect.die("this test has no market"),
     pricesAt: () => Effect.die("this test has no market"),
     launches: () => Effect.die("this test has no market"),
+    leaders: () => Effect.die("this test has no market"),
     launchesOf: () => Effect.die("this test has no market"),
     launchOf: () => Effect.die("this test has no market"),
     firstBuyersOf: () => Effect.die("this test has no market"),

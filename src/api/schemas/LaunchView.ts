@@ -52,7 +52,10 @@ export const LaunchSums = Schema.Struct({
     Schema.NullOr(Decimal),
     "`graduated` in percent of `created`; null without a creation that was seen."
   ),
-  migratedOnly: field(Schema.Int, "Tokens whose migration was seen and whose creation was not. They are in no other count."),
+  migratedOnly: field(
+    Schema.Int,
+    "Tokens whose migration was seen and whose creation was not. They are in no other count."
+  ),
   newestAtMs: time("Block time of the newest creation; null without one.")
 }).annotate({ identifier: "LaunchSums", description: "The launches of a wallet in numbers." })
 

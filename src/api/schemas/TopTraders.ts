@@ -49,6 +49,58 @@ export class TopTrader extends Schema.Opaque<TopTrader>()(
   }).annotate({ identifier: "TopTrader", description: "One wallet of a token's ranking." })
 ) {}
 
+/** The most wallets of a ranking of leaders. */
+export const MOST_LEADERS = 1000
+
+/** What leaders are ranked by. */
+export const LeaderSort = Schema.Literals(["realized", "volume", "trades"]).annotate({
+  identifier: "LeaderSort",
+  description:
+    "`realized`: known realized profit. `volume`: known value of all trades. `trades`: their number. The greatest first."
+})
+export type LeaderSort = typeof LeaderSort.Type
+
+export class WalletLeader extends Schema.Opaque<WalletLeader>()(
+  Schema.Struct({
+    rank: field(Schema.Int, "Place in the ranking; the first is 1."),
+    wallet,
+    trades: field(
+      count,
+      "Number of trades in the window: what the wallet gave and received in all, not swaps of pools."
+    ),
+    buys: field(count, "Number of purchases."),
+    sells: field(count, "Number of sales."),
+    tokens: field(count, "Tokens that it traded."),
+    knownVolumeUsd: field(Decimal, "Value of the trades whose value is known."),
+    unpricedTrades: field(count, "Trades whose value is unknown. They are in no amount."),
+    realized: field(
+      Schema.Struct({
+        knownUsd: field(
+          amount,
+          "Proceeds less average cost of the tokens whose sales in the window all have a known result; null when there is none."
+        ),
+        costUsd: field(amount, "Average cost of what was sold of these tokens; null when there is none."),
+        roiPct: field(amount, "`knownUsd` in percent of `costUsd`; null without a cost."),
+        knownTokens: field(
+          count,
+          "Tokens whose sales in the window all have a known result: the denominator of `wins`."
+        ),
+        unknownTokens: field(
+          count,
+          "Tokens with a sale of unknown cost or proceeds. None of their sales is in `knownUsd`."
+        ),
+        wins: field(count, "Tokens of `knownTokens` that made a profit."),
+        knownSharePct: field(
+          amount,
+          "Proceeds of `knownTokens` in percent of the proceeds of all sales; null without a sale, and while the proceeds of a sale are unknown."
+        )
+      }),
+      "Realized profit, as far as it is known."
+    ),
+    lastTradeAtMs: field(Schema.Int, "Time of the last trade, in milliseconds since the Unix epoch.")
+  }).annotate({ identifier: "WalletLeader", description: "One wallet of the ranking over all tokens." })
+) {}
+
 export class TraderCoverage extends Schema.Opaque<TraderCoverage>()(
   Schema.Struct({
     basis: field(Schema.Literal("observed_swaps_only"), "What is counted: observed swaps."),

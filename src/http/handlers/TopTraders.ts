@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { defaults, type TopTradersQuery } from "../../api/TopTraders.ts"
+import { defaults, leaderDefaults, type LeadersQuery, type TopTradersQuery } from "../../api/TopTraders.ts"
+import { MarketReader } from "../../market/reads/MarketReader.ts"
 import { TopTraders } from "../../market/reads/TopTraders.ts"
 import { viewProblem } from "./marketProblems.ts"
 import { metaWith } from "./metaWith.ts"
@@ -17,6 +18,7 @@ export const layer = HttpApiBuilder.group(
   "topTraders",
   Effect.fnUntraced(function* (handlers) {
     const traders = yield* TopTraders
+    const market = yield* MarketReader
 
     const rank = Effect.fnUntraced(function* (input: Input) {
       const mint = yield* mintOf(input)
@@ -46,6 +48,29 @@ export const layer = HttpApiBuilder.group(
       }
     })
 
-    return handlers.handleAll({ rank })
+    const leaders = Effect.fnUntraced(function* ({ query }: { readonly query: typeof LeadersQuery.Type }) {
+      const { cursor, limit = leaderDefaults.limit, minTrades = 1 } = query
+      const { sort = leaderDefaults.sort, window = leaderDefaults.window } = query
+      const { minKnownPct = sort === "realized" ? leaderDefaults.minKnownPct : 0 } = query
+      const selectors = { window, sort, minKnownPct, minTrades }
+      const sealed = sealedBy("topTraders.leaders", selectors, limit)
+      const pin = yield* readPin(sealed, cursor)
+      const { next, rows, ...known } = yield* Effect.mapError(market.leaders({ ...selectors, limit, pin }), viewProblem)
+      return {
+        data: rows,
+        nextCursor: next === null ? null : writePin(sealed, next),
+        meta: yield* metaWith({
+          methodVersion: "public-wallet-leaders-v1",
+          chain: "solana",
+          tradeBasis: "net_trades",
+          window,
+          sort,
+          minKnownPct,
+          ...known
+        })
+      }
+    })
+
+    return handlers.handleAll({ rank, leaders })
   })
 )

@@ -13,7 +13,8 @@ import { type TokenGlance, TokenWindows, type TokenWindow } from "./TokenWindows
 import type { RevisedBar, StoredBars } from "../model/StoredBars.ts"
 import { type TraderPage, type TraderPageRequest, TraderViews } from "./TraderViews.ts"
 import { PoolVolumes } from "./PoolVolumes.ts"
-import { type TraderRow, Traders } from "./Traders.ts"
+import { type TraderRow, Traders, type TraderWindow } from "./Traders.ts"
+import { type WalletSums, walletSums } from "./WalletSums.ts"
 import { windowFrom, type WindowName, windowIndex, WINDOWS } from "../model/windows.ts"
 
 /**
@@ -218,6 +219,11 @@ export class MarketState {
   /** A page of a token's wallets by observed volume. Empty when the token is unknown; null when its view has ended. */
   topTraders(request: Omit<TraderPageRequest, "token">): TraderPage | null {
     return this.#views.page({ ...request, token: this.#mints.find(request.mint) })
+  }
+
+  /** The sums of every wallet over the tokens that it traded in a window. Yields now and then; trades may be applied meanwhile. */
+  walletSums(window: TraderWindow): Generator<void, WalletSums> {
+    return walletSums(this.traders, window)
   }
 
   /** The first second whose trades are all still in the windows. Earlier trades left by age or to make room. */

@@ -238,6 +238,44 @@ export class Traders {
     return this.#wallets.text(this.#word(trader, WALLET))
   }
 
+  /** The number of a row's wallet. It stays the same while the wallet has a row. */
+  walletNumber(trader: number): number {
+    return this.#word(trader, WALLET)
+  }
+
+  /**
+   * Visits the sums of each wallet in each token that traded in a window. Yields after a few rows: a row that was forgotten or
+   * begun since may be left out.
+   */
+  *visit(
+    window: TraderWindow,
+    visit: (trader: number, sums: Float64Array, lastSecond: number) => void
+  ): Generator<void, void> {
+    const sums = new Float64Array(TRADER_SUMS)
+    let count = 0
+    for (let token = 0; token < this.#members.length; token++) {
+      for (const trader of Uint32Array.from(this.of(token))) {
+        count++
+        if (count % AT_ONCE === 0) {
+          yield
+        }
+        // The row may belong to another wallet by now.
+        if (this.#rowOf.get(token, this.#word(trader, WALLET)) !== trader || !this.isIn(trader, window)) {
+          continue
+        }
+        const cells = this.#rows.page(trader)
+        const at = this.#rows.at(trader)
+        if (window === "all") {
+          sums.set(cells.subarray(at + SUMS, at + SUMS + TRADER_SUMS))
+        } else {
+          sums.fill(0)
+          this.#windows.addTo(sums, trader, rankedIndex[window], this.fromOf(window))
+        }
+        visit(trader, sums, cells[at + LAST_SECOND] ?? 0)
+      }
+    }
+  }
+
   /** Forgets every wallet of a token. */
   clear(token: number): void {
     for (const trader of Array.from(this.of(token))) {

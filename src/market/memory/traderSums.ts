@@ -2,20 +2,20 @@
 import type { TradeRecord } from "../model/TradeRecord.ts"
 import { addWide, readWide } from "../columnar/wide.ts"
 
-const BUYS = 0
-const SELLS = 1
+export const BUYS = 0
+export const SELLS = 1
 /** Buys and sells of unknown USD volume. */
-const UNPRICED_BUYS = 2
-const UNPRICED_SELLS = 3
+export const UNPRICED_BUYS = 2
+export const UNPRICED_SELLS = 3
 /** Sales of unknown cost in USD, and of unknown result in lamports. */
-const NO_COST = 4
+export const NO_COST = 4
 const NO_GAIN = 5
 /** The first of the six amounts, two cells each: bought, sold, their volumes, cost, gain. */
 export const BOUGHT = 6
 const SOLD = 8
-const BOUGHT_USD = 10
-const SOLD_USD = 12
-const COST = 14
+export const BOUGHT_USD = 10
+export const SOLD_USD = 12
+export const COST = 14
 const GAIN = 16
 
 export const TRADER_SUMS = 18

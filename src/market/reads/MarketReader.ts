@@ -39,6 +39,7 @@ import {
   makeLaunchReads,
   type WalletLaunchList
 } from "./makeLaunchReads.ts"
+import { type LeadersPage, type LeadersRequest, makeLeaderReads } from "./makeLeaderReads.ts"
 import type { LaunchPageRequest } from "./launchPage.ts"
 import { makePricesAt } from "./pricesAt.ts"
 import { makeMarketViews } from "./makeMarketViews.ts"
@@ -94,6 +95,8 @@ export class MarketReader extends Context.Service<
       creator: Address,
       page: Pick<LaunchPageRequest, "after" | "limit">
     ): Effect.Effect<WalletLaunchList, MarketUnavailable>
+    /** Wallets by realized profit, volume or trades over all tokens in a window. */
+    leaders(request: LeadersRequest): Effect.Effect<LeadersPage, MarketUnavailable | ViewExpired>
     /** The launch of one token, with its first buyers. */
     launchOf(mint: Mint): Effect.Effect<KnownLaunch, LaunchUnknown | MarketUnavailable>
     /** The first `limit` wallets that bought a token, and what they hold. Unknown for a token whose creation was not seen. */
@@ -281,6 +284,8 @@ export class MarketReader extends Context.Service<
           return { data, slot, observedAtMs: life.observedAtMs, status: statusOf(coverage), coverage }
         })
 
+        const leadersAt = yield* makeLeaderReads(tape, views.contextAt)
+
         const launchReads = yield* makeLaunchReads(sources, views.contextAt, warm)
 
         return MarketReader.of({
@@ -296,6 +301,7 @@ export class MarketReader extends Context.Service<
           screenNow,
           holdersNow,
           pools: listPools,
+          leaders: (request) => Effect.flatMap(now, (nowMs) => leadersAt(request, nowMs)),
           discovery
         })
       })

@@ -40,7 +40,7 @@ export interface RankedTokenRequest {
 const SOL_DECIMALS = 9
 const REASON = "observed_swaps_only_not_transfer_aware"
 
-const signedText = (value: bigint, decimals: number): string =>
+export const signedText = (value: bigint, decimals: number): string =>
   value < 0n ? `-${fromAtomic(-value, decimals)}` : fromAtomic(value, decimals)
 
 const tokensText = (units: bigint, decimals: number | null): string | null =>

@@ -28,6 +28,7 @@ export type MarketStateReads = Pick<
   | "tokens"
   | "topTraders"
   | "traderOf"
+  | "walletSums"
   | "window"
 >
 

@@ -1,5 +1,6 @@
 import { HeatMap } from "./HeatMap.tsx"
 import { Launches } from "./Launches.tsx"
+import { Leaders } from "./Leaders.tsx"
 import { Overview } from "./Overview.tsx"
 import { Tokens } from "./Tokens.tsx"
 import { tabs, useMarketState } from "./useMarketState.ts"
@@ -27,6 +28,7 @@ export const Market = () => {
         {tab === "tokens" && <Tokens state={state} />}
         {tab === "launches" && <Launches span={span} />}
         {tab === "watchlists" && <Watchlists state={state} />}
+        {tab === "wallets" && <Leaders />}
         {tab === "map" && <HeatMap state={state} />}
         {tab === "venues" && <Venues span={span} />}
       </Tabs>

@@ -4,12 +4,13 @@ import type { Sorting } from "../parts/sorting.ts"
 import { columnNames, usualColumns } from "./columns.tsx"
 import { type Span, spans } from "./windows.ts"
 
-export type Tab = "tokens" | "launches" | "watchlists" | "map" | "venues"
+export type Tab = "tokens" | "launches" | "watchlists" | "wallets" | "map" | "venues"
 
 export const tabs: ReadonlyArray<readonly [Tab, string]> = [
   ["tokens", "Tokens"],
   ["launches", "Launches"],
   ["watchlists", "Watchlists"],
+  ["wallets", "Wallets"],
   ["map", "Heat map"],
   ["venues", "Venues"]
 ]

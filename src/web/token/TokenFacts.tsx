@@ -36,7 +36,13 @@ const Creator = ({ wallet }: { readonly wallet: string }) => {
 }
 
 /** Facts of one token, each with how well it is known. */
-export const TokenFacts = ({ creator, read }: { readonly read: Read<FactsAnswer>; readonly creator: string | null }) => (
+export const TokenFacts = ({
+  creator,
+  read
+}: {
+  readonly read: Read<FactsAnswer>
+  readonly creator: string | null
+}) => (
   <Panel title="Token" read={read} everyMs={FACTS_EVERY_MS} rows={10}>
     {({ data }) => (
       <>

@@ -42,6 +42,8 @@ const launched = (n: number, event: Launch["event"], given: Partial<Launch> = {}
 
 const launches = (query: Record<string, string> = {}, key = "b") =>
   call(`/api/v1/launches?${new URLSearchParams(query)}`, { key })
+const launchesOf = (wallet: Address, query: Record<string, string> = {}) =>
+  call(`/api/v1/wallets/${wallet}/launches?${new URLSearchParams(query)}`, { key: "a" })
 const launch = (n: number) => call(`/api/v1/launches/${mintOf(n)}`, { key: "c" })
 const read = (answer: Answer) => {
   assert.strictEqual(answer.status, 200, answer.text)
@@ -137,9 +139,7 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
 
   it.effect("of one wallet come with the share that graduated, of those whose creation was seen", () =>
     Effect.gen(function* () {
-      const of = (wallet: Address, query: Record<string, string> = {}) =>
-        call(`/api/v1/wallets/${wallet}/launches?${new URLSearchParams(query)}`, { key: "a" })
-      const answer = yield* of(CREATOR)
+      const answer = yield* launchesOf(CREATOR)
       assert.strictEqual(answer.status, 200, answer.text)
       const { data, meta } = Schema.decodeUnknownSync(Schema.fromJsonString(WalletLaunchesAnswer))(answer.text)
       assert.deepStrictEqual(
@@ -154,12 +154,12 @@ layer(reading({ books, world: { keys } }))("launches", (it) => {
         newestAtMs: (MONDAY + 2000) * 1000
       })
       assert.deepStrictEqual(meta.coverage, { complete: false, reason: "not_captured" })
-      const first = yield* of(CREATOR, { limit: "1" })
-      const rest = yield* of(CREATOR, { limit: "1", cursor: String(first.json("nextCursor")) })
+      const first = yield* launchesOf(CREATOR, { limit: "1" })
+      const rest = yield* launchesOf(CREATOR, { limit: "1", cursor: String(first.json("nextCursor")) })
       assert.deepStrictEqual(rest.json("data.0.token.address"), mintOf(1))
       assert.deepStrictEqual(rest.json("meta.sums"), first.json("meta.sums"))
       assert.isNull(rest.json("nextCursor"))
-      const none = yield* of(walletOf(77))
+      const none = yield* launchesOf(walletOf(77))
       assert.deepInclude(none.json("meta.sums"), { created: 0, graduatedPct: null, newestAtMs: null })
     })
   )

@@ -66,6 +66,17 @@ const readsOfState = (reads: Pick<MarketReads, "state">): Record<keyof MarketSta
     return reads.state.topTraders(request)?.rows
   }),
   traderOf: ofTokens((mint) => wallets.map((wallet) => reads.state.traderOf(mint, wallet))),
+  walletSums: () => {
+    const steps = reads.state.walletSums("24h")
+    let step = steps.next()
+    while (step.done !== true) {
+      step = steps.next()
+    }
+    const sums = step.value
+    return Array.from({ length: sums.size }, (_, place) => sums.at(place)).toSorted((a, b) =>
+      (a?.wallet ?? "") < (b?.wallet ?? "") ? -1 : 1
+    )
+  },
   window: ofTokens((mint) => windowNames.map((name) => reads.state.window(mint, name)))
 })
 
