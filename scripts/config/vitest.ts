@@ -12,7 +12,7 @@ export default defineConfig({
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     silent: "passed-only",
     globalSetup: ["test/support/databaseServer.ts", "test/support/appServer.ts"],
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 120_000
   }
 })

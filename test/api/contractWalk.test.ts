@@ -117,8 +117,17 @@ describe.runIf(isAvailable)("of a whole service", () => {
         const { offer } = yield* ReceivedCall
         assert.isDefined(exit)
         assert.isNotNull(offer)
-        const answer = yield* send(exit, { body: { wallet: offer.trader, limit: 3 } })
+        const ask = send(exit, { body: { wallet: offer.trader, limit: 3 } })
+        let answer = yield* ask
         judge(exit, answer)
+        for (const _ of patience) {
+          if (answer.status !== 503) {
+            break
+          }
+          yield* Effect.sleep("100 millis")
+          answer = yield* ask
+          judge(exit, answer)
+        }
         assert.match(answer.text, /"counts":/u)
       })
     )

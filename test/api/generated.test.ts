@@ -163,7 +163,7 @@ layer(exampleService, { excludeTestServices: true, timeout: "60 seconds" })("gen
         const { url } = yield* Listening
         const engine = yield* QuoteEngine
         const trade = { inputMint: SOL, outputMint: USDC, amount: 1_000_000_000n, slippageBps: 50 }
-        yield* engine.quote(trade).pipe(Effect.eventually, Effect.timeout("10 seconds"))
+        yield* engine.quote(trade).pipe(Effect.eventually, Effect.timeout("2 minutes"))
         for (const program of ["sdk", "types-program"]) {
           const env = { KEY: secretOf("a"), BASE: url, SOL, MINT: USDC }
           const said = JSON.parse(yield* run([join(folder, "made", `${program}.js`)], folder, env))

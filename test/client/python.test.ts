@@ -52,7 +52,7 @@ const environment = Effect.gen(function* () {
   const { url } = yield* Listening
   const engine = yield* QuoteEngine
   const trade = { inputMint: SOL, outputMint: USDC, amount: 1_000_000_000n, slippageBps: 50 }
-  yield* engine.quote(trade).pipe(Effect.eventually, Effect.timeout("10 seconds"))
+  yield* engine.quote(trade).pipe(Effect.eventually, Effect.timeout("2 minutes"))
   return { URL: url, KEY: secretOf("a"), SOL, MINT: USDC }
 })
 

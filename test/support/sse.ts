@@ -67,7 +67,7 @@ export const openStream = Effect.fnUntraced(function* (path: string, key: string
 /** Waits, in real time, until something holds; the sockets under test know nothing of the test clock. */
 export const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
   Effect.promise(async () => {
-    for (let attempt = 0; attempt < 2000 && !holds(); attempt++) {
+    for (let attempt = 0; attempt < 30_000 && !holds(); attempt++) {
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
     if (!holds()) {

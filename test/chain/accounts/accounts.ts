@@ -83,7 +83,7 @@ export const readFeed = Effect.fnUntraced(function* (feed: ChainFeed["Service"])
 
 /** Waits in real time until the condition holds. */
 export const until = Effect.fnUntraced(function* (what: string, condition: () => boolean) {
-  for (let tries = 0; tries < 2000; tries++) {
+  for (let tries = 0; tries < 20_000; tries++) {
     if (condition()) {
       return
     }

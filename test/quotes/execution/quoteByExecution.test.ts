@@ -79,7 +79,7 @@ const serviceOver = ({ rpcUrl, wsUrl }: LitesvmNode) => {
 const quote = (amount: bigint, [from, to] = [SOL, USDC]) =>
   call(`/api/v1/spot/quote?inputMint=${from}&outputMint=${to}&amount=${amount}&slippageBps=50`)
 
-/** Asks until the answer has this status, for five seconds at most. */
+/** Asks until the answer has this status, for a minute or two: a loaded machine stops the runtime for a while. */
 const quoted = Effect.fnUntraced(function* (
   node: LitesvmNode,
   amount: bigint,
@@ -87,7 +87,7 @@ const quoted = Effect.fnUntraced(function* (
   pair?: [Address, Address]
 ) {
   let answer = yield* quote(amount, pair)
-  for (let attempt = 0; attempt < 200 && answer.status !== status; attempt++) {
+  for (let attempt = 0; attempt < 1500 && answer.status !== status; attempt++) {
     yield* Effect.sleep("50 millis")
     node.pass()
     answer = yield* quote(amount, pair)
