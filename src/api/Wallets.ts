@@ -9,6 +9,7 @@ import { BooleanParameter, DecimalParameter, IntegerParameter, NoQuery, optional
 import { knowledgeOf, metaOf, wallet } from "./schemas/fields.ts"
 import { TradeSide } from "./schemas/TokenTrade.ts"
 import { WalletBalances, WalletFunding } from "./schemas/WalletBalances.ts"
+import { OpeningTransfer, RelatedWallet, RelatingFunder, WalletRelation } from "./schemas/RelatedWallets.ts"
 import { LotMethod, LotSums, WalletLot } from "./schemas/WalletLots.ts"
 import { WalletTrade, WalletTransfer } from "./schemas/WalletTrades.ts"
 import { isOrdered } from "./Trades.ts"
@@ -204,8 +205,39 @@ export class WalletFundingAnswer extends Schema.Opaque<WalletFundingAnswer>()(
   }).annotate({
     identifier: "WalletFundingAnswer",
     description:
-      "The first transfer to a wallet, only as far as the record reaches: earlier ones may exist, and native SOL is not recorded. So the coverage is never complete."
+      "The transfer of SOL that opened a wallet's account, and the first transfer of a token to it, only as far as the record reaches: earlier ones may exist. So the coverage, which is for transfers of tokens, is never complete."
   })
+) {}
+
+/** Default number of related wallets of a page. */
+export const defaultRelated = 50
+
+export const RelatedQuery = Schema.Struct({
+  relation: optional(WalletRelation, "What relates the wallets; `shared_funder` by default."),
+  ...pageParameters(200, defaultRelated)
+})
+
+export class WalletRelatedAnswer extends Schema.Opaque<WalletRelatedAnswer>()(
+  pageOf(
+    RelatedWallet,
+    Schema.Struct({
+      ...rowsMeta("public-wallet-related-v1").fields,
+      relation: WalletRelation,
+      funding: field(
+        Schema.NullOr(OpeningTransfer),
+        "The transfer that opened this wallet; null when none is recorded, and then nothing is known of who shares its funder."
+      ),
+      funder: field(
+        Schema.NullOr(RelatingFunder),
+        "The wallet whose transfers relate the rows: the funder of this wallet, or for `funded` this wallet; null when it is unknown."
+      )
+    }),
+    {
+      identifier: "WalletRelatedAnswer",
+      description:
+        "Wallets that one wallet opened, the newest first, each with the transfer. Wallets opened before the record began are unknown, so that the coverage is never complete."
+    }
+  )
 ) {}
 
 /** Identity and observed profit of wallets, from data in memory. */
@@ -293,6 +325,20 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
       OpenApi.Summary,
       "The first transfer to a wallet, as far as the record reaches; counts as a wallet-batch read of its caller"
     ),
+    HttpApiEndpoint.get("related", "/api/v1/wallets/:wallet/related", {
+      params: walletParams,
+      query: RelatedQuery,
+      success: WalletRelatedAnswer,
+      error: [InvalidCursor, RateLimited, DataUnavailable]
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Wallets with the same first funder, or that a wallet funded first, with the evidence; counts as a wallet-batch read of its caller"
+      )
+      .annotate(
+        OpenApi.Description,
+        "A relation is one transfer of SOL to an account that had none. It is evidence of a common owner, no proof. A funder of more than 1,000 wallets is an exchange or another service: `funder.isHub` says so, and nobody is listed."
+      ),
     HttpApiEndpoint.get("trades", "/api/v1/wallets/:wallet/trades", {
       params: walletParams,
       query: WalletTradesQuery,

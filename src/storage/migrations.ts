@@ -1,4 +1,5 @@
 import * as holderSnapshots from "./migrations/0068_holder_snapshots.ts"
+import * as walletOpenings from "./migrations/0069_wallet_openings.ts"
 import * as launchPlatform from "./migrations/0062_launch_platform.ts"
 import * as launchTerms from "./migrations/0063_launch_terms.ts"
 import * as liquidityEvents from "./migrations/0065_liquidity_events.ts"
@@ -18,5 +19,6 @@ export const migrations = {
   "0065_liquidity_events": liquidityEvents.up,
   "0066_plan_exports": planExports.up,
   "0067_opened_pools": openedPools.up,
-  "0068_holder_snapshots": holderSnapshots.up
+  "0068_holder_snapshots": holderSnapshots.up,
+  "0069_wallet_openings": walletOpenings.up
 }

@@ -12,6 +12,7 @@ import { LAST_MS, type RestoreRequest, type StoredBatch } from "../market/model/
 import type { StoredSnapshot } from "../market/model/StoredSnapshot.ts"
 import type { HolderSnapshot } from "../market/model/HolderHistory.ts"
 import { liquidityIn, poolsOpenedIn } from "../market/model/StoredLiquidity.ts"
+import { firstOpenings, openingsIn, openingsOfFunder } from "../market/model/WalletOpenings.ts"
 import { newestChanges, supplyRecordsOf } from "../market/model/StoredSupply.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { isMoneySwap } from "../market/model/TokenPrices.ts"
@@ -120,6 +121,7 @@ export const makeMemoryStores = (): MarketStores => {
       ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("no chain is open") }))
       : Effect.succeed(state.open)
   )
+  const openings = ({ blocks }: StoredChain) => firstOpenings(openingsIn(Array.from(blocks.values())))
   const trades = (stored: StoredChain) => Array.from(stored.blocks.values()).flatMap((batch) => batch.trades)
 
   return {
@@ -212,7 +214,13 @@ export const makeMemoryStores = (): MarketStores => {
         Effect.map(opened, ({ blocks }) => ({
           events: poolsOpenedIn(Array.from(blocks.values()), fromMs, most),
           from: Number.NEGATIVE_INFINITY
-        }))
+        })),
+      openingOf: (wallet) =>
+        Effect.map(opened, (stored) => ({
+          opening: openings(stored).find((each) => each.wallet === wallet) ?? null,
+          from: Number.NEGATIVE_INFINITY
+        })),
+      openedBy: (request) => Effect.map(opened, (stored) => openingsOfFunder(openings(stored), request))
     },
     candles: {
       bars: (request) => Effect.map(opened, (stored) => readTo(barsOfTrades(trades(stored), request), stored.progress)),

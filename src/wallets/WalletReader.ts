@@ -27,6 +27,7 @@ import { type PositionsPage, positionsPage, type PositionsRequest } from "./posi
 import { balancesOf, type BalancesFound } from "./walletBalances.ts"
 import { lotsPage, type LotsPage, type LotsRequest, UNKNOWN_SUMS } from "./walletLots.ts"
 import { makeUnits } from "./readUnits.ts"
+import { NOTHING_OPENED, type RelatedFound, relatedPage, type RelatedRequest } from "./relatedWallets.ts"
 import { walletPosition } from "./walletPositions.ts"
 import {
   firstTransfer,
@@ -90,6 +91,8 @@ export class WalletReader extends Context.Service<
     balancesOf(wallet: Address, limit: number): Effect.Effect<BalancesFound, WalletsUnavailable>
     /** A page of the lots of a wallet by a method, from its observed swaps. Same deadline and failure. */
     lotsOf(wallet: Address, request: LotsRequest): Effect.Effect<LotsFound, WalletsUnavailable>
+    /** Wallets that the funder of a wallet opened, or that the wallet opened. Fails when the store does not answer. */
+    relatedOf(wallet: Address, request: RelatedRequest): Effect.Effect<RelatedFound, WalletsUnavailable>
     /** The first transfer to a wallet that is held. Same deadline and failure. */
     fundingOf(wallet: Address): Effect.Effect<FundingFound, WalletsUnavailable>
     /** Profit of a wallet on each of the last `days` UTC days, by its held trades. Same deadline and failure. */
@@ -246,7 +249,36 @@ const make = Effect.gen(function* () {
   })
 
   const fundingOf = Effect.fn("WalletReader.fundingOf")(function* (wallet: Address) {
-    return firstTransfer(wallet, yield* Cache.refresh(kept, wallet))
+    const { opening } = yield* openingOf(wallet)
+    return firstTransfer(wallet, yield* Cache.refresh(kept, wallet), opening)
+  })
+
+  /** The transfer that opened a wallet's account, and the span of which openings are recorded. */
+  const openingOf = Effect.fnUntraced(function* (wallet: Address) {
+    const stored = tape.stored()
+    if (stored === null) {
+      return { opening: null, fromMs: null, toMs: null }
+    }
+    const { from, opening } = yield* Effect.mapError(
+      stored.trades.openingOf(wallet),
+      (cause) => new WalletsUnavailable({ cause })
+    )
+    const since = Math.max(from, tape.recordedSince())
+    return { opening, fromMs: Number.isFinite(since) ? since * 1000 : null, toMs: tape.state.now * 1000 }
+  })
+
+  const relatedOf = Effect.fn("WalletReader.relatedOf")(function* (wallet: Address, request: RelatedRequest) {
+    const { opening, ...span } = yield* openingOf(wallet)
+    const funder = request.relation === "funded" ? wallet : (opening?.funder ?? null)
+    const stored = tape.stored()
+    const opened =
+      stored === null || funder === null
+        ? NOTHING_OPENED
+        : yield* Effect.mapError(
+            stored.trades.openedBy({ funder, before: request.before, limit: request.limit + 2 }),
+            (cause) => new WalletsUnavailable({ cause })
+          )
+    return relatedPage(wallet, request, { ...span, opening, funder, opened })
   })
 
   const lotsOf = Effect.fn("WalletReader.lotsOf")(function* (wallet: Address, request: LotsRequest) {
@@ -270,6 +302,7 @@ const make = Effect.gen(function* () {
 
   return WalletReader.of({
     lotsOf,
+    relatedOf,
     balancesOf: balancesOfWallet,
     fundingOf,
     rowsOf,

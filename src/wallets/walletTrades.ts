@@ -5,6 +5,8 @@ import type { Address, Mint } from "../domain/Address.ts"
 import { type Coverage, COMPLETE, incomplete, type Status } from "../domain/Scalar.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { tokenTrade } from "../market/reads/tokenTrade.ts"
+import type { OpeningRecord } from "../market/model/WalletOpenings.ts"
+import { openingTransfer } from "./relatedWallets.ts"
 import { historyReason } from "./joinHistory.ts"
 import type { Holdings } from "./walletSummary.ts"
 
@@ -131,7 +133,11 @@ export interface FundingFound extends Omit<WalletRowsPage<never>, "next" | "rows
 }
 
 /** The oldest transfer to the wallet that is held. Never complete, like every list of transfers. */
-export const firstTransfer = (wallet: Address, holdings: Pick<Holdings, "backfill" | "history">): FundingFound => {
+export const firstTransfer = (
+  wallet: Address,
+  holdings: Pick<Holdings, "backfill" | "history">,
+  opening: OpeningRecord | null
+): FundingFound => {
   const trades = holdings.history?.trades ?? []
   const oldestFirst = trades.toSorted((a, b) => newestFirst(b, a))
   const transfer = oldestFirst.find(({ role, side }) => role === "transfer" && side === "buy")
@@ -153,6 +159,7 @@ export const firstTransfer = (wallet: Address, holdings: Pick<Holdings, "backfil
     data: {
       wallet,
       transfer: transfer === undefined ? null : walletTransfer(transfer),
+      opening: opening === null ? null : openingTransfer(opening),
       tradedBefore: transfer === undefined ? null : trade !== undefined && newestFirst(transfer, trade) < 0
     }
   }

@@ -30,6 +30,7 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
     }
   }),
   "launches.list": () => ({ query: { limit: "5" } }),
+  "wallets.related": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "5" } }),
   "topTraders.leaders": () => ({ query: { sort: "volume", limit: "3" } }),
   "launches.ofWallet": ({ trader }) => ({ params: { wallet: trader }, query: { limit: "5" } }),
   "launches.one": ({ launched }) => ({ params: { mint: launched } }),

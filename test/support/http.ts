@@ -159,6 +159,7 @@ const noAlerts = Layer.merge(MemoryAlerts.layer, noEvaluator)
 export const walletless: WalletReader["Service"] = {
   balancesOf: () => Effect.die("this test has no wallets"),
   fundingOf: () => Effect.die("this test has no wallets"),
+  relatedOf: () => Effect.die("this test has no wallets"),
   lotsOf: () => Effect.die("this test has no wallets"),
   performanceOf: () => Effect.die("this test has no wallets"),
   tradesOf: () => Effect.die("this test has no wallets"),

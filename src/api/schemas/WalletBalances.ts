@@ -4,6 +4,7 @@ import { Atomic } from "../../domain/Amount.ts"
 import { field } from "../../domain/field.ts"
 import { Decimal } from "../../domain/Scalar.ts"
 import { decimals, markMethod, mint, wallet } from "./fields.ts"
+import { OpeningTransfer } from "./RelatedWallets.ts"
 import { WalletTransfer } from "./WalletTrades.ts"
 
 const usd = (description: string) => Schema.NullOr(Decimal).annotate({ description })
@@ -84,7 +85,11 @@ export class WalletFunding extends Schema.Opaque<WalletFunding>()(
     wallet,
     transfer: field(
       Schema.NullOr(WalletTransfer),
-      "The first transfer to the wallet that is held, with its transaction; null when none is."
+      "The first transfer of a token to the wallet that is held, with its transaction; null when none is. Its sender is not recorded."
+    ),
+    opening: field(
+      Schema.NullOr(OpeningTransfer),
+      "The transfer of SOL that opened the wallet's account, with its sender; null when none is recorded, as for a wallet that is older than the record."
     ),
     tradedBefore: field(
       Schema.NullOr(Schema.Boolean),

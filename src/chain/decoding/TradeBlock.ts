@@ -1,5 +1,6 @@
 import type { Launch } from "../../api/schemas/Launch.ts"
 import type { LiquidityChange } from "../../api/schemas/LiquidityEvent.ts"
+import type { WalletOpening } from "../../api/schemas/WalletOpening.ts"
 import type { SupplyChange } from "../../api/schemas/SupplyChange.ts"
 import type { BalanceChange, Leg, NetTrade, Transfer } from "../../api/schemas/Trade.ts"
 import type { Signature } from "../../domain/Signature.ts"
@@ -31,6 +32,8 @@ export interface TradeBlock extends BlockHead {
   readonly supply: ReadonlyArray<SupplyChange>
   /** What providers added to pools and took from them, in the order of the block. Absent when the feed does not say. */
   readonly liquidity?: ReadonlyArray<LiquidityChange> | undefined
+  /** The transfers that opened the accounts of wallets, in the order of the block. Absent when the feed does not say. */
+  readonly openings?: ReadonlyArray<WalletOpening> | undefined
   /** Changes of token holdings; absent when a transaction could not be decoded. */
   readonly holdings?: BlockHoldings | undefined
   /** How well the decoded amounts agree with events and balances, by program. Absent when the feed does not check. */

@@ -2,6 +2,7 @@
 import { Result } from "effect"
 import type { Launch } from "../../api/schemas/Launch.ts"
 import type { LiquidityChange } from "../../api/schemas/LiquidityEvent.ts"
+import type { WalletOpening } from "../../api/schemas/WalletOpening.ts"
 import type { SupplyChange } from "../../api/schemas/SupplyChange.ts"
 import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decodeTrades.ts"
@@ -10,6 +11,7 @@ import { launchesOf } from "./launches.ts"
 import { poolSwapsOf } from "./poolSwaps.ts"
 import { sumChecks, type SwapCheck } from "./swapChecks.ts"
 import { liquidityChangesOf } from "./liquidityChanges.ts"
+import { walletOpeningsOf } from "./walletOpenings.ts"
 import { walletMovesOf } from "./walletMoves.ts"
 import { makeSupplyChanges, supplyChangesOf } from "./supplyChanges.ts"
 import { readBlock, type Transaction } from "./transaction.ts"
@@ -21,6 +23,7 @@ export interface Findings {
   readonly launches: ReadonlyArray<Launch>
   readonly supply: ReadonlyArray<SupplyChange>
   readonly liquidity: ReadonlyArray<LiquidityChange>
+  readonly openings: ReadonlyArray<WalletOpening>
   readonly holdings: ReadonlyArray<HoldingChange>
   readonly checks: ReadonlyArray<SwapCheck>
 }
@@ -51,6 +54,7 @@ export const decodeTransaction = (transaction: Transaction, index: number): Deco
       launches: launchesOf(transaction),
       supply: supplyChangesOf(transaction),
       liquidity: liquidityChangesOf(transaction, index),
+      openings: walletOpeningsOf(transaction, index),
       holdings: holdingChangesOf(transaction),
       checks: swaps?.checks ?? NO_CHECKS
     }
@@ -73,6 +77,7 @@ export const headOf = (
   const launches: Array<Launch> = []
   const supply = makeSupplyChanges()
   const liquidity: Array<LiquidityChange> = []
+  const openings: Array<WalletOpening> = []
   const holdings = makeHoldings()
   const checks: Array<SwapCheck> = []
   let malformed = 0
@@ -84,6 +89,7 @@ export const headOf = (
     launches.push(...found.launches)
     supply.add(found.supply)
     liquidity.push(...found.liquidity)
+    openings.push(...found.openings)
     holdings.add(found.holdings)
     checks.push(...found.checks)
   }
@@ -94,6 +100,7 @@ export const headOf = (
     launches,
     supply: supply.all(),
     liquidity,
+    openings,
     // The holdings of a block that was only read in part would be wrong.
     ...(malformed === 0 && { holdings: holdings.all() }),
     checks: sumChecks(checks),

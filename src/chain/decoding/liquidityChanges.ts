@@ -12,7 +12,7 @@ import { mintOf, quantityOf, type Transaction } from "./transaction.ts"
 const NONE: ReadonlyArray<LiquidityChange> = []
 
 /** Most changes of one transaction. Further changes are left out. */
-const MOST_CHANGES = 1024
+export const MOST_CHANGES = 1024
 
 const callOf = (instruction: Instruction): LiquidityCall | null => {
   const decoder = isSelfCall(instruction) ? undefined : swapDecoderOf.get(instruction.program)

@@ -9,10 +9,12 @@ import {
   defaultBalances,
   defaultDays,
   defaultPositions,
+  defaultRelated,
   defaultRows,
   type LotsQuery,
   type PnlHistoryQuery,
   type PositionsQuery,
+  type RelatedQuery,
   WalletBalancesAnswer,
   WalletFundingAnswer,
   WalletPerformanceAnswer,
@@ -35,7 +37,15 @@ import { storeUnavailable, unavailable as dataUnavailable } from "../problems.ts
 import { csvResponse, csvText, digitsOf, prefersCsv, unpaged } from "./csv.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, sealedBy, startOf } from "./paging.ts"
-import { keyOfLot, keyOfPlace, lotPlaceOfKey, positionPlaceOfKey, walletPlaceOfKey } from "./tradeRequests.ts"
+import {
+  keyOfLot,
+  keyOfPlace,
+  keyOfTrade,
+  lotPlaceOfKey,
+  placeOfKey,
+  positionPlaceOfKey,
+  walletPlaceOfKey
+} from "./tradeRequests.ts"
 import { enterBatch } from "./walletBatch.ts"
 
 const unavailable = storeUnavailable("Wallets cannot be read", "Wallets are unavailable: try again.")
@@ -56,6 +66,7 @@ interface OfRequest extends OfWallet {
   readonly request: HttpServerRequest.HttpServerRequest
 }
 type TradesRequest = OfRequest & { readonly query: typeof WalletTradesQuery.Type }
+type RelatedInput = OfWallet & { readonly query: typeof RelatedQuery.Type }
 type LotsInput = OfRequest & { readonly query: typeof LotsQuery.Type }
 type TransfersRequest = OfRequest & { readonly query: typeof WalletTransfersQuery.Type }
 type BalancesRequest = OfWallet & { readonly query: typeof BalancesQuery.Type }
@@ -255,6 +266,18 @@ export const layer = HttpApiBuilder.group(
       return WalletFundingAnswer.make({ data, meta: yield* metaWith(meta) })
     }, Effect.scoped)
 
+    const related = Effect.fnUntraced(function* ({ params: { wallet }, query }: RelatedInput) {
+      const { cursor, limit = defaultRelated, relation = "shared_funder" } = query
+      const sealed = sealedBy("wallets.related", { wallet, relation }, limit)
+      const before = yield* startOf(cursor, sealed, placeOfKey)
+      yield* enterBatch(batch)
+      const found = yield* Effect.catch(reader.relatedOf(wallet, { relation, before, limit }), unavailable)
+      const { next, rows: data, ...knowledge } = found
+      const methodVersion = "public-wallet-related-v1" as const
+      const meta = { methodVersion, chain: "solana", wallet, relation, ...knowledge } as const
+      return { data, nextCursor: yield* nextOf(next && keyOfTrade(next), sealed), meta: yield* metaWith(meta) }
+    }, Effect.scoped)
+
     const lotsPage = Effect.fnUntraced(function* (wallet: Address, query: typeof LotsQuery.Type) {
       const { cursor, limit = defaultRows } = query
       const filter = lotFilter(query)
@@ -285,6 +308,7 @@ export const layer = HttpApiBuilder.group(
       lots,
       balances,
       fundedBy,
+      related,
       summary,
       positions,
       pnlHistory,

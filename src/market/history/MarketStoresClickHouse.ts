@@ -10,6 +10,7 @@ import {
   sqlText
 } from "../../storage/clickhouse/ClickHouse.ts"
 import { dataDir } from "../../storage/Database.ts"
+import type { Address } from "../../domain/Address.ts"
 import type { ChainIdentity } from "../model/ChainIdentity.ts"
 import { readTo, type StoredBarsRequest } from "../model/StoredBars.ts"
 import type { SnapshotContent } from "../model/StoredSnapshot.ts"
@@ -238,7 +239,11 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       ),
       poolsOpened: Effect.fn("TradeHistory.poolsOpened")((fromMs: number, most: number) =>
         Effect.flatMap(opened, ({ record }) => records.poolsOpened(record, fromMs, most))
-      )
+      ),
+      openingOf: Effect.fn("TradeHistory.openingOf")((wallet: Address) =>
+        Effect.flatMap(opened, ({ record }) => records.openingOf(record, wallet))
+      ),
+      openedBy: recorded("TradeHistory.openedBy", records.openedBy)
     },
     candles: {
       bars: Effect.fn("CandleHistory.bars")((request: StoredBarsRequest) =>

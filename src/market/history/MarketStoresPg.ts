@@ -10,6 +10,7 @@ import { closedAfter, closedBefore } from "../memory/barSpans.ts"
 import { makeBarTable } from "./barTable.ts"
 import { makeChainTable, type StoredChain } from "./chainTable.ts"
 import { keepSnapshotIn, makeSnapshotTable } from "./snapshotTable.ts"
+import type { Address } from "../../domain/Address.ts"
 import type { SnapshotContent } from "../model/StoredSnapshot.ts"
 import { restoreBlocks } from "./restoreBlocks.ts"
 import { makePartitions } from "./tradePartitions.ts"
@@ -22,6 +23,7 @@ import type { RestoreRequest, StoredBatch } from "../model/StoredBatch.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import { newestChanges, type SupplyRequest } from "../model/StoredSupply.ts"
 import type { LiquidityRequest } from "../model/StoredLiquidity.ts"
+import { makeOpeningTable } from "./openingTable.ts"
 import { makeLiquidityTable } from "./liquidityTable.ts"
 import { holderSnapshotsKept, makeHolderTable } from "./holderTable.ts"
 import type { HolderHistoryRequest, HolderSnapshot } from "../model/HolderHistory.ts"
@@ -67,6 +69,8 @@ interface Open {
   readonly supplyFrom: number
   /** From this second on changes of liquidity are stored. */
   readonly liquidityFrom: number
+  /** From this second on openings of wallets are stored. */
+  readonly openingsFrom: number
   stored: StoredChain | null
 }
 
@@ -99,6 +103,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const chains = makeChainTable(sql)
   const supply = makeSupplyTable(sql)
   const liquidity = makeLiquidityTable(sql)
+  const openings = makeOpeningTable(sql)
   const holders = makeHolderTable(sql)
   const snapshots = makeSnapshotTable(sql)
   const partitions = makePartitions(sql)
@@ -161,6 +166,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
           yield* trades.insertLaunches(open.id, batches)
           yield* supply.insert(open.id, batches)
           yield* liquidity.insert(open.id, batches)
+          yield* openings.insert(open.id, batches)
           yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
           const made = stored.progress.repairs - (open.stored?.progress.repairs ?? 0)
           return { fresh, repairs: yield* chains.save(open.id, stored, nowMs, made) }
@@ -224,6 +230,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     yield* partitions.dropBefore("minute_bars", nowMs - Duration.toMillis(kept.minutes))
     yield* supply.dropBefore(nowMs - Duration.toMillis(kept.minutes))
     yield* holders.dropBefore(nowMs - Duration.toMillis(kept.holders))
+    yield* openings.dropBefore(nowMs - Duration.toMillis(kept.trades))
     yield* liquidity.dropBefore(nowMs - Duration.toMillis(kept.trades))
     yield* sweep
   })
@@ -286,7 +293,12 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       poolsOpened: Effect.fn("TradeHistory.poolsOpened")(function* (fromMs: number, most: number) {
         const { id, liquidityFrom } = yield* current
         return { events: yield* read(liquidity.opened(id, fromMs, most)), from: liquidityFrom }
-      })
+      }),
+      openingOf: Effect.fn("TradeHistory.openingOf")(function* (wallet: Address) {
+        const { id, openingsFrom } = yield* opened
+        return { opening: yield* read(openings.ofWallet(id, wallet)), from: openingsFrom }
+      }),
+      openedBy: query("TradeHistory.openedBy", read, openings.ofFunder)
     },
     candles: {
       bars: Effect.fn("CandleHistory.bars")(function* (request: StoredBarsRequest) {

@@ -14,6 +14,9 @@ import type { SnapshotContent } from "../model/StoredSnapshot.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
 import { newestChanges, type SupplyRequest } from "../model/StoredSupply.ts"
 import type { LiquidityRequest } from "../model/StoredLiquidity.ts"
+import type { Address } from "../../domain/Address.ts"
+import type { OpeningsRequest } from "../model/WalletOpenings.ts"
+import { makeOpeningTable } from "./openingTable.ts"
 import { makeLiquidityTable } from "./liquidityTable.ts"
 import type { HolderHistoryRequest, HolderSnapshot } from "../model/HolderHistory.ts"
 import { makeHolderTable } from "./holderTable.ts"
@@ -42,6 +45,8 @@ export interface ChainRecord {
   readonly stored: TradeProgress | null
   /** From this second on changes of liquidity are stored. */
   readonly liquidityFrom: number
+  /** From this second on openings of wallets are stored. */
+  readonly openingsFrom: number
 }
 
 /** For how long rows are kept, in seconds: as long as minute candles, as long as trades, and as snapshots of holders. */
@@ -56,6 +61,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
   const launches = makeTradeTable(sql, makeTradeNames(sql))
   const supply = makeSupplyTable(sql)
   const liquidity = makeLiquidityTable(sql)
+  const openings = makeOpeningTable(sql)
   const holders = makeHolderTable(sql)
   const snapshots = makeSnapshotTable(sql)
   const read = bounded(READ_DEADLINE, unavailable)
@@ -94,8 +100,15 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       const { id } = yield* write(chains.find(own, nowMs))
       // Claim first, then read the progress: after the claim no other process can change it.
       const term = access === "sole" ? yield* write(chains.claim(id)) : null
-      const { liquidityFrom, stored } = yield* write(chains.find(own, nowMs))
-      return { id, genesis: chain.genesis, term, stored: stored?.progress ?? null, liquidityFrom } satisfies ChainRecord
+      const { liquidityFrom, openingsFrom, stored } = yield* write(chains.find(own, nowMs))
+      return {
+        id,
+        genesis: chain.genesis,
+        term,
+        stored: stored?.progress ?? null,
+        liquidityFrom,
+        openingsFrom
+      } satisfies ChainRecord
     }),
 
     progress: (id: number) => Effect.map(read(chains.read(id)), (stored) => stored?.progress ?? null),
@@ -117,6 +130,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
             yield* launches.insertLaunches(id, batches)
             yield* supply.insert(id, batches)
             yield* liquidity.insert(id, batches)
+            yield* openings.insert(id, batches)
             yield* chains.gaps.save(id, stored?.gaps ?? [], progress.gaps)
             const made = progress.repairs - (stored?.repairs ?? 0)
             const repairs = yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs, made)
@@ -154,6 +168,10 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       return { events, from: liquidityFrom, toSlot: stored?.progress.slot ?? 0 }
     }),
 
+    openingOf: ({ id, openingsFrom }: Pick<ChainRecord, "id" | "openingsFrom">, wallet: Address) =>
+      Effect.map(read(openings.ofWallet(id, wallet)), (opening) => ({ opening, from: openingsFrom })),
+    openedBy: (id: number, request: OpeningsRequest) => read(openings.ofFunder(id, request)),
+
     keepHolders: (id: number, given: ReadonlyArray<HolderSnapshot>) => write(holders.insert(id, given)),
     holdersOf: (id: number, request: HolderHistoryRequest) => read(holders.of(id, request)),
 
@@ -166,6 +184,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
         const nowMs = yield* Clock.currentTimeMillis
         yield* write(supply.dropBefore(nowMs - kept.minutes * 1000))
         yield* write(holders.dropBefore(nowMs - kept.holders * 1000))
+        yield* write(openings.dropBefore(nowMs - kept.trades * 1000))
         yield* write(liquidity.dropBefore(nowMs - kept.trades * 1000))
         const gone = yield* write(chains.abandoned(id, nowMs))
         for (const each of gone) {

@@ -24,6 +24,7 @@ const Row = Schema.Struct({
   daysTo: time,
   supplyFrom: time,
   liquidityFrom: time,
+  openingsFrom: time,
   repairs: Schema.Number
 })
 
@@ -68,7 +69,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       insert into chains (genesis, is_sandbox, written_at)
       values (${genesis}, ${isSandbox}, ${PgTypes.timestamptz(nowMs)})
       on conflict (genesis) do update set written_at = excluded.written_at
-      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, liquidity_from, repairs
+      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, liquidity_from, openings_from, repairs
     `
   })
 
@@ -85,7 +86,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
     Request: Schema.Number,
     Result: Row,
     execute: (id) => sql`
-      select id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, liquidity_from, repairs
+      select id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, liquidity_from, openings_from, repairs
       from chains where id = ${id}
     `
   })
@@ -142,6 +143,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
         id: row.id,
         supplyFrom: beginningOf(row.supplyFrom),
         liquidityFrom: beginningOf(row.liquidityFrom),
+        openingsFrom: beginningOf(row.openingsFrom),
         stored: storedOf(row, yield* gaps.of(row.id))
       }
     }),
@@ -188,6 +190,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
           yield* sql`delete from launches where chain = ${id}`
           yield* sql`delete from supply_changes where chain = ${id}`
           yield* sql`delete from liquidity_events where chain = ${id}`
+          yield* sql`delete from wallet_openings where chain = ${id}`
           yield* sql`delete from holder_snapshots where chain = ${id}`
           yield* sql`delete from block_gaps where chain = ${id}`
           yield* sql`delete from market_snapshots where chain = ${id}`

@@ -1,6 +1,7 @@
 import { Stream } from "effect"
 import type { Launch } from "../../api/schemas/Launch.ts"
 import type { LiquidityChange } from "../../api/schemas/LiquidityEvent.ts"
+import type { WalletOpening } from "../../api/schemas/WalletOpening.ts"
 import type { SupplyChange } from "../../api/schemas/SupplyChange.ts"
 import type { BlockHoldings } from "../../chain/decoding/holdings.ts"
 import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
@@ -22,6 +23,8 @@ export interface TradeBatch {
   readonly supply?: ReadonlyArray<SupplyChange> | undefined
   /** Liquidity that was added to pools and taken from them, in the order of the block; absent for none. */
   readonly liquidity?: ReadonlyArray<LiquidityChange> | undefined
+  /** The transfers that opened the accounts of wallets, in the order of the block; absent for none. */
+  readonly openings?: ReadonlyArray<WalletOpening> | undefined
   /** Changes of token holdings; absent when the feed does not report them, or not for the whole block. */
   readonly holdings?: BlockHoldings | undefined
   /** How well the decoded swaps agree with the chain; absent when the feed does not check, or for a block read again. */

@@ -4,6 +4,7 @@ import type { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
 import type { LiquidityRequest, StoredLiquidity, StoredOpenings } from "./StoredLiquidity.ts"
 import type { StoredSupply, SupplyRequest } from "./StoredSupply.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
+import type { OpenedWallets, OpeningsRequest, StoredOpening } from "./WalletOpenings.ts"
 import type {
   LargestFound,
   LargestRequest,
@@ -40,6 +41,10 @@ export class TradeHistory extends Context.Service<
     supplyOf(request: SupplyRequest): Effect.Effect<StoredSupply, TradeStoreUnavailable>
     /** The newest changes of liquidity of the pools of a mint, or of one pool, newest first. */
     liquidityOf(request: LiquidityRequest): Effect.Effect<StoredLiquidity, TradeStoreUnavailable>
+    /** The transfer that opened a wallet's account. */
+    openingOf(wallet: Address): Effect.Effect<StoredOpening, TradeStoreUnavailable>
+    /** The newest wallets that a wallet opened. */
+    openedBy(request: OpeningsRequest): Effect.Effect<OpenedWallets, TradeStoreUnavailable>
     /** The first liquidity of the newest `most` pools that were created since a time, newest first. */
     poolsOpened(fromMs: number, most: number): Effect.Effect<StoredOpenings, TradeStoreUnavailable>
   }

@@ -29,7 +29,7 @@ export type ReadAgain =
 const readAgain = (content: SlotContent<TradeBlock>, elseMs: number): ReadAgain => {
   switch (content._tag) {
     case "Block": {
-      const { blockTimeEstimated, blockTimeMs, launches, liquidity, parentSlot, slot, supply, transactions } =
+      const { blockTimeEstimated, blockTimeMs, launches, liquidity, openings, parentSlot, slot, supply, transactions } =
         content.block
       const timeMs = blockTimeMs ?? elseMs
       const batch = {
@@ -39,6 +39,7 @@ const readAgain = (content: SlotContent<TradeBlock>, elseMs: number): ReadAgain 
         launches,
         supply,
         liquidity,
+        openings,
         afterGap: false,
         timeEstimated: blockTimeEstimated
       }

@@ -15,8 +15,18 @@ export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream
       state.missing = true
       return Stream.empty
     }
-    const { blockTimeEstimated, blockTimeMs, checks, holdings, launches, liquidity, slot, supply, transactions } =
-      event.block
+    const {
+      blockTimeEstimated,
+      blockTimeMs,
+      checks,
+      holdings,
+      launches,
+      liquidity,
+      openings,
+      slot,
+      supply,
+      transactions
+    } = event.block
     const timeMs = blockTimeMs ?? state.lastMs
     if (timeMs === null) {
       state.missing = true
@@ -32,6 +42,7 @@ export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream
       launches,
       supply,
       liquidity,
+      openings,
       holdings,
       checks,
       afterGap,

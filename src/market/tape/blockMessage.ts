@@ -74,13 +74,16 @@ const liquidityOf = ({ sides, ...rest }: Text<LiquidityChange>): LiquidityChange
 })
 
 const headOf = (line: string): Omit<PricedBatch, "transactions"> => {
-  const { liquidity, supply, trades, transfers, ...rest }: Head = JSON.parse(line)
+  const { liquidity, openings, supply, trades, transfers, ...rest }: Head = JSON.parse(line)
   return {
     ...rest,
     trades: trades.map(tradeOf),
     ...(transfers !== undefined && { transfers: transfers.map(tradeOf) }),
     ...(supply !== undefined && { supply: supply.map(({ change, mint }) => ({ mint, change: BigInt(change) })) }),
-    ...(liquidity !== undefined && { liquidity: liquidity.map(liquidityOf) })
+    ...(liquidity !== undefined && { liquidity: liquidity.map(liquidityOf) }),
+    ...(openings !== undefined && {
+      openings: openings.map((opening) => ({ ...opening, lamports: BigInt(opening.lamports) }))
+    })
   }
 }
 

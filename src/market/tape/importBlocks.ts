@@ -247,7 +247,9 @@ const makePass = (parts: ImportParts, { budget, place, range, rate }: ImportOpti
   const held: { blocks: Array<LinkedBlock>; bytes: number; atMs: number | null } = { blocks: [], bytes: 0, atMs: null }
 
   const linked = Effect.fnUntraced(function* (imported: ImportedBlock) {
-    const { blockTimeMs, launches, liquidity, parentSlot, slot, supply, transactions } = unpackBlock(imported.block)
+    const { blockTimeMs, launches, liquidity, openings, parentSlot, slot, supply, transactions } = unpackBlock(
+      imported.block
+    )
     const timeMs = blockTimeMs ?? notes.timeMs
     if (timeMs === null) {
       return null
@@ -260,7 +262,7 @@ const makePass = (parts: ImportParts, { budget, place, range, rate }: ImportOpti
       )
     }
     const timeEstimated = imported.block.head.blockTimeEstimated
-    const batch = { slot, timeMs, transactions, launches, supply, liquidity, timeEstimated, afterGap: false }
+    const batch = { slot, timeMs, transactions, launches, supply, liquidity, openings, timeEstimated, afterGap: false }
     return { batch, parentSlot } satisfies LinkedBlock
   })
 

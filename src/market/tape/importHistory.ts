@@ -32,7 +32,7 @@ export const noPrices: PriceBook["Service"] = {
  * all earlier blocks are there.
  */
 export const storedPart = (
-  { afterGap, launches, liquidity, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
+  { afterGap, launches, liquidity, openings, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
   nowMs: number
 ): StoredBatch => ({
   slot,
@@ -40,6 +40,7 @@ export const storedPart = (
   launches,
   supply,
   liquidity,
+  openings,
   afterGap,
   trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
   transfers: transfers.filter((transfer) => isAcceptable(transfer, nowMs))

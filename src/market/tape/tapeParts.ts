@@ -90,7 +90,7 @@ export const makeHalves: Effect.Effect<TapeHalves> = Effect.map(Deferred.make<vo
 export const storableBy =
   ({ isTrader }: Pick<Tape["Service"], "isTrader">, watched: WatchedSet) =>
   (
-    { afterGap, launches, liquidity, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
+    { afterGap, launches, liquidity, openings, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
     nowMs: number
   ): StoredBatch => {
     const traded = new Set(trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
@@ -100,6 +100,7 @@ export const storableBy =
       launches,
       supply,
       liquidity,
+      openings,
       afterGap,
       trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
       transfers: transfers.filter(

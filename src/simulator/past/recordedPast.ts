@@ -5,6 +5,8 @@
 import { Option } from "effect"
 import type { RecordedBlocks } from "../../chain/blocks/RecordedBlocks.ts"
 import { type PackedBlock, unpackBlock } from "../../chain/decoding/PackedTransactions.ts"
+import { MOST_CHANGES } from "../../chain/decoding/liquidityChanges.ts"
+import { MOST_OPENINGS } from "../../chain/decoding/walletOpenings.ts"
 import type { BlockTransaction, TradeBlock } from "../../chain/decoding/TradeBlock.ts"
 import type { Signature } from "../../domain/Signature.ts"
 import { signatureOf } from "../chain/Ledger.ts"
@@ -81,12 +83,21 @@ export const recordedPast = (past: Past, live: SlotTime): RecordedBlocks<TradeBl
       slot,
       blockTime
     })
+    const signedAt = (index: number) => ({ signature: placeOf(index).signature })
     return {
       ...head,
       slot,
       // The first block of a chain names itself as its parent.
       parentSlot: Math.max(first, head.parentSlot + slots),
       blockTimeMs,
+      liquidity: head.liquidity?.map((change) => ({
+        ...change,
+        ...signedAt(Math.floor(change.index / MOST_CHANGES))
+      })),
+      openings: head.openings?.map((opening) => ({
+        ...opening,
+        ...signedAt(Math.floor(opening.index / MOST_OPENINGS))
+      })),
       transactions: new MovedTransactions(transactions, placeOf)
     }
   }

@@ -155,7 +155,12 @@ describe("what a wallet holds", () => {
         assert.deepStrictEqual(answer.json("meta.coverage"), { complete: false, reason: "observed_swaps_only" })
         assert.isTrue((yield* read(`${MINT}/funded-by`)).json("data.tradedBefore"))
         const unknown = yield* read(`${OTHER}/funded-by`)
-        assert.deepStrictEqual(unknown.json("data"), { wallet: OTHER, transfer: null, tradedBefore: null })
+        assert.deepStrictEqual(unknown.json("data"), {
+          wallet: OTHER,
+          transfer: null,
+          opening: null,
+          tradedBefore: null
+        })
         assert.deepStrictEqual(unknown.json("meta.coverage"), { complete: false, reason: "not_captured" })
       })
     )

@@ -45,6 +45,7 @@ const readsNothing: WalletReader["Service"] = {
   positionsOf: () => Effect.die("a defect"),
   balancesOf: () => Effect.die("a defect"),
   fundingOf: () => Effect.die("a defect"),
+  relatedOf: () => Effect.die("a defect"),
   lotsOf: () => Effect.die("a defect"),
   performanceOf: () => Effect.die("a defect"),
   tradesOf: () => Effect.die("a defect"),

@@ -4,6 +4,8 @@ import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import { BlockStore } from "../../../src/market/model/BlockStore.ts"
 import { type MarketStorePorts, marketStores } from "../../../src/market/model/MarketStores.ts"
 import type { LiquidityChange } from "../../../src/api/schemas/LiquidityEvent.ts"
+import type { WalletOpening } from "../../../src/api/schemas/WalletOpening.ts"
+import type { Signature } from "../../../src/domain/Signature.ts"
 import type { StoredBatch } from "../../../src/market/model/StoredBatch.ts"
 import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
 import type { TradesRequest } from "../../../src/market/model/TradesRequest.ts"
@@ -404,6 +406,59 @@ export const tradeHistoryContract = <E>(name: string, store: Layer.Layer<MarketS
         yield* open("other liquidity")
         assert.deepStrictEqual(yield* placesOf({ mint: B }), [])
       })
+    )
+
+    it.effect(
+      "keeps the earliest opening of each wallet, in whatever order blocks come, and counts those of a funder",
+      () =>
+        Effect.gen(function* () {
+          const { blocks, trades } = yield* marketStores
+          yield* open("openings")
+          const [funder, other] = [address(6, 1), address(6, 2)]
+          const opened = (wallet: number, index: number, given: Partial<WalletOpening> = {}): WalletOpening => ({
+            signature: `opening_${wallet}` as Signature,
+            index,
+            wallet: address(7, wallet),
+            funder,
+            lamports: 2n ** 63n + BigInt(wallet),
+            ...given
+          })
+          yield* append(
+            storedBlock(5, [], { openings: [opened(1, 64), opened(2, 65), opened(3, 128, { funder: other })] })
+          )
+          yield* append(storedBlock(6, [], { openings: [opened(1, 64, { funder: other }), opened(4, 0)] }))
+          yield* blocks.repair({
+            batches: [storedBlock(2, [], { openings: [opened(3, 7), opened(2, 8, { lamports: 5n })] })],
+            repriced: [],
+            gap: { fromSlot: 1003, left: [] },
+            first: null,
+            found: []
+          })
+          const { from, opening } = yield* trades.openingOf(address(7, 2))
+          assert.deepStrictEqual(opening, {
+            ...opened(2, 8, { lamports: 5n }),
+            slot: 1002,
+            timeMs: (MONDAY + 2) * 1000
+          })
+          assert.isBelow(from, MONDAY)
+          assert.isNull((yield* trades.openingOf(address(7, 9))).opening)
+          const all = yield* trades.openedBy({ funder, before: null, limit: 10 })
+          assert.deepStrictEqual(
+            all.openings.map(({ index, slot, wallet }) => [slot, index, wallet]),
+            [
+              [1006, 0, address(7, 4)],
+              [1005, 64, address(7, 1)],
+              [1002, 8, address(7, 2)],
+              [1002, 7, address(7, 3)]
+            ]
+          )
+          assert.strictEqual(all.count, 4)
+          assert.deepStrictEqual((yield* trades.openedBy({ funder: other, before: null, limit: 10 })).count, 0)
+          const rest = yield* trades.openedBy({ funder, before: { slot: 1005, index: 64 }, limit: 1 })
+          assert.deepStrictEqual([rest.openings.map(({ index }) => index), rest.count], [[8], 4])
+          yield* open("other openings")
+          assert.strictEqual((yield* trades.openedBy({ funder, before: null, limit: 10 })).count, 0)
+        })
     )
 
     it.effect("keeps the first snapshot of the holders of a token in each hour, by chain", () =>

@@ -58,7 +58,14 @@ const processOf = Effect.fnUntraced(function* (path: string, given = makeTables(
   const writer = makeBlockWriter({ clickHouse: client, trades, bars })
   const queueOf = yield* makeWriteQueue({ folder: path, limit, records, writer, contact })
   const open = (stored: TradeProgress | null = null, term: number | null = null) =>
-    queueOf({ id: 1, genesis: "test", term, stored, liquidityFrom: Number.NEGATIVE_INFINITY })
+    queueOf({
+      id: 1,
+      genesis: "test",
+      term,
+      stored,
+      liquidityFrom: Number.NEGATIVE_INFINITY,
+      openingsFrom: Number.NEGATIVE_INFINITY
+    })
   return { contact, open, postgres: state, queue: yield* open(), tables }
 })
 

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { zstdCompressSync } from "node:zlib"
 import { decodeBlock, encodeBlock, UnreadableBlock, VERSION } from "../../../src/market/tape/blockMessage.ts"
+import type { Signature } from "../../../src/domain/Signature.ts"
 import type { PricedBatch } from "../../../src/market/model/TradeBatch.ts"
 import { leg, netOf, transactionOf } from "./decoded.ts"
 import { address, makeTape, mintOf, MONDAY, trade } from "./tape.ts"
@@ -43,6 +44,9 @@ const batch: PricedBatch = {
       opens: false,
       includesFees: true
     }
+  ],
+  openings: [
+    { signature: "s4" as Signature, index: 64, wallet: address(5, 2), funder: address(5, 3), lamports: 2n ** 60n }
   ],
   checks: [{ dex: "pumpswap", counts: { confirmed: 3, unknown: 1 }, tags: { "2b644913e9f66f94": 1 } }],
   afterGap: true

@@ -1,0 +1,57 @@
+/** Stored transfers that opened the accounts of wallets. */
+import type { WalletOpening } from "../../api/schemas/WalletOpening.ts"
+import type { Address } from "../../domain/Address.ts"
+import type { StoredBatch } from "./StoredBatch.ts"
+import { newestFirst, type TradePlace } from "./TradesRequest.ts"
+
+/** An opening and its block. */
+export interface OpeningRecord extends WalletOpening {
+  readonly slot: number
+  readonly timeMs: number
+}
+
+/** Selects the newest `limit` wallets that a wallet opened, before a place. */
+export interface OpeningsRequest {
+  readonly funder: Address
+  readonly before: TradePlace | null
+  readonly limit: number
+}
+
+/** The opening of a wallet, and what the store has of openings at all. */
+export interface StoredOpening {
+  /** The earliest one; null when none is stored. */
+  readonly opening: OpeningRecord | null
+  /** From this second on every stored block has its openings; minus infinity when all have. */
+  readonly from: number
+}
+
+/** Wallets that one wallet opened. */
+export interface OpenedWallets {
+  /** Newest first. */
+  readonly openings: ReadonlyArray<OpeningRecord>
+  /** How many wallets it opened, at most one more than `MOST_COUNTED`. */
+  readonly count: number
+}
+
+/** Wallets that are counted for one funder. More are not told apart. */
+export const MOST_COUNTED = 1000
+
+/** The openings of these blocks, newest first. */
+export const openingsIn = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<OpeningRecord> =>
+  batches
+    .flatMap(({ openings = [], slot, timeMs }) => openings.map((each) => ({ ...each, slot, timeMs })))
+    .toSorted(newestFirst)
+
+/** The earliest opening of each wallet. */
+export const firstOpenings = (openings: ReadonlyArray<OpeningRecord>): ReadonlyArray<OpeningRecord> =>
+  Array.from(new Map(openings.toSorted(newestFirst).map((each) => [each.wallet, each])).values())
+
+/** The requested openings among the first ones of all wallets, newest first. */
+export const openingsOfFunder = (
+  openings: ReadonlyArray<OpeningRecord>,
+  { before, funder, limit }: OpeningsRequest
+): OpenedWallets => {
+  const own = openings.filter((each) => each.funder === funder).toSorted(newestFirst)
+  const found = own.filter((each) => before === null || newestFirst(before, each) < 0).slice(0, limit)
+  return { openings: found, count: Math.min(own.length, MOST_COUNTED + 1) }
+}
