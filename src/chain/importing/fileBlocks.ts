@@ -8,7 +8,7 @@
  *
  * JSON may be compressed with gzip (`.gz`) or Zstandard (`.zst`). A block may be wrapped as the response of a call.
  */
-import { Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { createReadStream, promises as files } from "node:fs"
 import { basename, join } from "node:path"
 import { createGunzip, createZstdDecompress, gunzipSync, zstdDecompressSync } from "node:zlib"
@@ -17,7 +17,7 @@ import { isCount, isFields } from "../decoding/jsonFields.ts"
 import { FORMAT, readEntries } from "../recording/recordEntry.ts"
 import { listFiles } from "../recording/recordFiles.ts"
 import { ImportRefused, type ImportRange, type SourceBlock } from "./importSource.ts"
-import { LineSplitter, MOST_BYTES } from "./LineSplitter.ts"
+import { LineSplitter, MIB, MOST_BYTES } from "./LineSplitter.ts"
 
 const LINES = /\.(?:ndjson|jsonl)(?:\.gz|\.zst)?$/u
 const ONE = /^(\d{1,12})\.json(?:\.gz|\.zst)?$/u
@@ -26,6 +26,8 @@ const RECORDING = /\.fathomrec$/u
 const refuse = (detail: string): never => {
   throw new ImportRefused({ detail })
 }
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : "it cannot be read")
 
 /** A block, whether or not it is wrapped as a response; null when it is not one. */
 const blockIn = (value: unknown): unknown => {
@@ -43,13 +45,38 @@ const blockOfLine = (text: string, place: string): SourceBlock => {
   return answer === null ? refuse(`${place} has no transactions`) : { slot: line["slot"], answer }
 }
 
-const decompressed = (name: string, bytes: Buffer): Buffer => {
-  const limits = { maxOutputLength: MOST_BYTES }
-  return name.endsWith(".gz")
-    ? gunzipSync(bytes, limits)
+/** Runs what unpacks the bytes of a file. Its failure names the file, and says whether the bytes are too many. */
+const unpacked = (name: string, unpack: (limits: { readonly maxOutputLength: number }) => Buffer): Buffer => {
+  try {
+    return unpack({ maxOutputLength: MOST_BYTES })
+  } catch (error) {
+    const isTooLarge = error instanceof RangeError
+    return refuse(
+      isTooLarge
+        ? `${name} has more than ${MOST_BYTES / MIB} MiB in it`
+        : `${name} is cut off or damaged: ${textOf(error)}`
+    )
+  }
+}
+
+const decompressed = (name: string, bytes: Buffer): Buffer =>
+  name.endsWith(".gz")
+    ? unpacked(name, (limits) => gunzipSync(bytes, limits))
     : name.endsWith(".zst")
-      ? zstdDecompressSync(bytes, limits)
+      ? unpacked(name, (limits) => zstdDecompressSync(bytes, limits))
       : bytes
+
+/** The bytes of a file. It never holds more than the bound, also of a file that grows while it is read. */
+const bytesOf = async (path: string): Promise<Buffer> => {
+  const parts: Array<Buffer> = []
+  let length = 0
+  for await (const part of createReadStream(path, { end: MOST_BYTES })) {
+    parts.push(part)
+    length += part.length
+  }
+  return length > MOST_BYTES
+    ? refuse(`${basename(path)} has more than ${MOST_BYTES / MIB} MiB`)
+    : Buffer.concat(parts, length)
 }
 
 async function* textLines(path: string, name: string): AsyncGenerator<string> {
@@ -63,6 +90,8 @@ async function* textLines(path: string, name: string): AsyncGenerator<string> {
       yield* splitter.add(bytes)
     }
     yield splitter.end()
+  } catch (error) {
+    refuse(error instanceof ImportRefused ? error.detail : `${name} is cut off or damaged: ${textOf(error)}`)
   } finally {
     raw.destroy()
     unpacker?.destroy()
@@ -85,7 +114,7 @@ async function* linesOf(path: string, name: string): AsyncGenerator<SourceBlock>
 }
 
 async function* oneBlock(path: string, name: string): AsyncGenerator<SourceBlock> {
-  const answer = blockIn(parseJson(decompressed(name, await files.readFile(path)).toString()))
+  const answer = blockIn(parseJson(decompressed(name, await bytesOf(path)).toString()))
   const slot = Number(ONE.exec(name)?.[1])
   yield answer === null ? refuse(`${name} is not a block as getBlock answers it`) : { slot, answer }
 }
@@ -97,7 +126,7 @@ async function* recordedBlocks(folder: string, { fromSlot, toSlot }: ImportRange
   const start = fromSlot === null ? 0 : Math.max(0, (later === -1 ? listed.length : later) - 1)
   let newest = -1
   for (const { path } of listed.slice(start)) {
-    for (const entry of readEntries(await files.readFile(path))) {
+    for (const entry of readEntries(await bytesOf(path))) {
       if (entry._tag === "Header" && entry.header.format !== FORMAT) {
         refuse(`${basename(path)} has format ${entry.header.format}, and this version reads format ${FORMAT}`)
       }
@@ -105,7 +134,8 @@ async function* recordedBlocks(folder: string, { fromSlot, toSlot }: ImportRange
       if (entry._tag === "Block" && entry.block.slot > newest) {
         const { blockTimeEstimated, blockTimeMs, json, slot } = entry.block
         newest = slot
-        const answer = parseJson(zstdDecompressSync(json, { maxOutputLength: MOST_BYTES }).toString())
+        const name = `the block of slot ${slot} in ${basename(path)}`
+        const answer = parseJson(unpacked(name, (limits) => zstdDecompressSync(json, limits)).toString())
         yield { slot, answer, time: { ms: blockTimeMs, isEstimated: blockTimeEstimated } }
       }
     }
@@ -113,18 +143,6 @@ async function* recordedBlocks(folder: string, { fromSlot, toSlot }: ImportRange
       return
     }
   }
-}
-
-/** The genesis hash that a recording names; null without one. */
-export const recordedGenesis = async (folder: string): Promise<string | null> => {
-  const named = await listFiles(folder).catch(() => [])
-  for (const { path } of named) {
-    const [first] = readEntries(await files.readFile(path)).take(1)
-    if (first?._tag === "Header" && first.header.genesis !== null) {
-      return first.header.genesis
-    }
-  }
-  return null
 }
 
 const bySlot = (a: string, b: string): number => Number(ONE.exec(a)?.[1]) - Number(ONE.exec(b)?.[1])
@@ -160,8 +178,11 @@ async function* folderBlocks(folder: string, range: ImportRange): AsyncGenerator
 
 async function* blocksAt(path: string, range: ImportRange): AsyncGenerator<SourceBlock> {
   const name = basename(path)
-  if ((await files.stat(path)).isDirectory()) {
+  const found = await files.stat(path)
+  if (found.isDirectory()) {
     yield* folderBlocks(path, range)
+  } else if (!found.isFile()) {
+    refuse(`${path} is neither a folder nor a file`)
   } else if (LINES.test(name)) {
     yield* linesOf(path, name)
   } else if (ONE.test(name)) {
@@ -172,10 +193,23 @@ async function* blocksAt(path: string, range: ImportRange): AsyncGenerator<Sourc
 }
 
 const refusedBy = (error: unknown): ImportRefused =>
-  error instanceof ImportRefused
-    ? error
-    : new ImportRefused({ detail: error instanceof Error ? error.message : "the files cannot be read" })
+  error instanceof ImportRefused ? error : new ImportRefused({ detail: textOf(error) })
 
 /** The blocks of files, in the order of the chain. They may begin before the range and go on after it. */
 export const fileBlocks = (path: string, range: ImportRange): Stream.Stream<SourceBlock, ImportRefused> =>
   Stream.fromAsyncIterable({ [Symbol.asyncIterator]: () => blocksAt(path, range) }, refusedBy)
+
+const genesisIn = async (folder: string): Promise<string | null> => {
+  const listed = (await files.stat(folder)).isDirectory() ? await listFiles(folder) : []
+  for (const { path } of listed) {
+    const [first] = readEntries(await bytesOf(path)).take(1)
+    if (first?._tag === "Header" && first.header.genesis !== null) {
+      return first.header.genesis
+    }
+  }
+  return null
+}
+
+/** The genesis hash that a recording names; null without one. Fails when the recording cannot be read. */
+export const recordedGenesis = (folder: string): Effect.Effect<string | null, ImportRefused> =>
+  Effect.tryPromise({ try: () => genesisIn(folder), catch: refusedBy })

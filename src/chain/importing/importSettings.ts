@@ -115,7 +115,7 @@ export const genesisOf = (place: ImportPlace) => {
     case "rpc":
       return Effect.flatMap(nodeCalls(place.url), nodeGenesis)
     case "file":
-      return Effect.promise(() => recordedGenesis(place.path))
+      return recordedGenesis(place.path)
     case "portal":
       return Effect.succeed(portalGenesis(place.url))
   }

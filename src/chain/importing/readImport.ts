@@ -9,9 +9,14 @@ import { ImportRefused } from "./importSource.ts"
 const AHEAD = 24
 const importWorker = new URL("./importWorker.ts", import.meta.url)
 /** Limits of the thread's heap. A block is garbage as soon as it is packed. */
-const resourceLimits = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 768 }
+const resourceLimits = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 1024 }
 
 type Failure = ChainUnavailable | ImportRefused
+
+/** Reading the block again would end the same way. */
+const tooLarge = new ImportRefused({
+  detail: `a block needs more than ${resourceLimits.maxOldGenerationSizeMb} MiB of memory`
+})
 
 const failureOf = (reply: Exclude<ImportReply, { readonly _tag: "block" | "end" }>): Failure =>
   reply._tag === "refused"
@@ -43,12 +48,11 @@ export const readImport = (request: ImportRequest): Stream.Stream<ImportedBlock,
           Queue.failCauseUnsafe(queue, Cause.fail(failureOf(reply)))
         }
       })
-      const ended = () =>
-        Queue.failCauseUnsafe(
-          queue,
-          Cause.fail(new ChainUnavailable({ reason: "unreachable", detail: "the import thread has ended" }))
-        )
-      worker.on("error", ended)
+      const end = (failure: Failure) => Queue.failCauseUnsafe(queue, Cause.fail(failure))
+      const ended = () => end(new ChainUnavailable({ reason: "unreachable", detail: "the import thread has ended" }))
+      worker.on("error", (error: NodeJS.ErrnoException) =>
+        error.code === "ERR_WORKER_OUT_OF_MEMORY" ? end(tooLarge) : ended()
+      )
       worker.on("exit", ended)
       worker.postMessage(AHEAD, [])
       return Stream.fromQueue(queue).pipe(

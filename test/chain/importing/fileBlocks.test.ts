@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { gzipSync, zstdCompressSync } from "node:zlib"
 import { fileBlocks, recordedGenesis } from "../../../src/chain/importing/fileBlocks.ts"
 import { type ImportRange, ImportRefused } from "../../../src/chain/importing/importSource.ts"
+import { MOST_BYTES } from "../../../src/chain/importing/LineSplitter.ts"
 import { encodeEntry, FORMAT } from "../../../src/chain/recording/recordEntry.ts"
 import { pathOfFile } from "../../../src/chain/recording/recordFiles.ts"
 
@@ -28,6 +30,12 @@ const entryOf = (slot: number) => {
 const slotsOf = (path: string, range = everything) =>
   Effect.map(Stream.runCollect(fileBlocks(path, range)), (blocks) => Array.from(blocks, ({ slot }) => slot))
 
+/** Writes a file that is far larger than a block may be, without taking that much of the disk. */
+const sparse = (file: string) => {
+  writeFileSync(file, "")
+  truncateSync(file, 64 * MOST_BYTES)
+}
+
 describe("fileBlocks", () => {
   it.effect("reads lines of JSON, plain or compressed, with and without an inner block", () =>
     Effect.gen(function* () {
@@ -42,6 +50,76 @@ describe("fileBlocks", () => {
         writeFileSync(join(folder, name), bytes)
         assert.deepStrictEqual(yield* slotsOf(join(folder, name)), [7, 9, 12])
       }
+    })
+  )
+
+  it.effect("refuses a block or a recording whose file is too large, and reads no more than the bound", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      sparse(join(folder, "7.json"))
+      assert.match((yield* Effect.flip(slotsOf(join(folder, "7.json")))).detail, /7\.json has more than 32 MiB/u)
+      mkdirSync(join(folder, "recording"))
+      const recorded = pathOfFile(join(folder, "recording"), 1000, 5)
+      sparse(recorded)
+      const blocks = Effect.asVoid(slotsOf(join(folder, "recording")))
+      for (const read of [blocks, Effect.asVoid(recordedGenesis(join(folder, "recording")))]) {
+        const { detail } = yield* Effect.flip(read)
+        assert.strictEqual(detail, `${basename(recorded)} has more than 32 MiB`)
+      }
+    })
+  )
+
+  it.effect("refuses a small file that unpacks to more than a block may have", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      const zeros = Buffer.alloc(MOST_BYTES + 1)
+      for (const [name, bytes] of [
+        ["7.json.gz", gzipSync(zeros)],
+        ["8.json.zst", zstdCompressSync(zeros)]
+      ] as const) {
+        writeFileSync(join(folder, name), bytes)
+        const { detail } = yield* Effect.flip(slotsOf(join(folder, name)))
+        assert.strictEqual(detail, `${name} has more than 32 MiB in it`)
+      }
+      writeFileSync(join(folder, "a.ndjson.gz"), gzipSync(zeros))
+      const { detail } = yield* Effect.flip(slotsOf(join(folder, "a.ndjson.gz")))
+      assert.strictEqual(detail, "a.ndjson.gz has a line of more than 32 MiB")
+    })
+  )
+
+  it.effect("names the file that is cut off", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      const text = `${lineOf(7)}\n${lineOf(8)}`
+      for (const [name, bytes] of [
+        ["a.ndjson.gz", gzipSync(text)],
+        ["a.ndjson.zst", zstdCompressSync(text)],
+        ["7.json.gz", gzipSync(JSON.stringify(blockOf(7)))],
+        ["7.json.zst", zstdCompressSync(JSON.stringify(blockOf(7)))]
+      ] as const) {
+        writeFileSync(join(folder, name), bytes.subarray(0, -6))
+        const { detail } = yield* Effect.flip(slotsOf(join(folder, name)))
+        assert.include(detail, `${name} is `)
+      }
+    })
+  )
+
+  it.effect("refuses what is neither a folder nor a file, instead of waiting for it", () =>
+    Effect.gen(function* () {
+      const pipe = join(yield* folderOf, "a.ndjson")
+      execFileSync("mkfifo", [pipe])
+      assert.match((yield* Effect.flip(slotsOf(pipe))).detail, /neither a folder nor a file/u)
+    })
+  )
+
+  it.effect("refuses a recording that cannot be read when its chain is asked for", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      mkdirSync(pathOfFile(folder, 1000, 5))
+      assert.instanceOf(yield* Effect.flip(recordedGenesis(folder)), ImportRefused)
+      assert.instanceOf(yield* Effect.flip(recordedGenesis(join(folder, "absent"))), ImportRefused)
+      writeFileSync(join(folder, "a.ndjson"), lineOf(1))
+      assert.isNull(yield* recordedGenesis(join(folder, "a.ndjson")))
     })
   )
 
@@ -65,7 +143,7 @@ describe("fileBlocks", () => {
       writeFileSync(pathOfFile(folder, 1000, 5), file(5, 6, 7))
       writeFileSync(pathOfFile(folder, 2000, 8), file(7, 8, 9).subarray(0, -3))
       assert.deepStrictEqual(yield* slotsOf(folder), [5, 6, 7, 8])
-      assert.strictEqual(yield* Effect.promise(() => recordedGenesis(folder)), "g")
+      assert.strictEqual(yield* recordedGenesis(folder), "g")
       const [first] = yield* Stream.runCollect(fileBlocks(folder, everything))
       assert.deepStrictEqual(first?.time, { ms: 5, isEstimated: true })
     })
