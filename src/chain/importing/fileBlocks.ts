@@ -16,7 +16,7 @@ import { parseJson } from "../rpc/accountJson.ts"
 import { isCount, isFields } from "../decoding/jsonFields.ts"
 import { FORMAT, readEntries } from "../recording/recordEntry.ts"
 import { listFiles } from "../recording/recordFiles.ts"
-import { ImportRefused, type ImportRange, type SourceBlock } from "./importSource.ts"
+import { type ImportRange, ImportRefused, type ImportShare, type SourceBlock } from "./importSource.ts"
 import { LineSplitter, MIB, MOST_BYTES } from "./LineSplitter.ts"
 
 const LINES = /\.(?:ndjson|jsonl)(?:\.gz|\.zst)?$/u
@@ -33,6 +33,17 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 const blockIn = (value: unknown): unknown => {
   const inner = isFields(value) && isFields(value["result"]) ? value["result"] : value
   return isFields(inner) && Array.isArray(inner["transactions"]) ? inner : null
+}
+
+/** Says of each block in turn whether this thread decodes it. */
+type Turns = () => boolean
+
+const turnsOf = ({ part, parts }: ImportShare): Turns => {
+  let seen = -1
+  return () => {
+    seen += 1
+    return seen % parts === part
+  }
 }
 
 /** The block of a line, with its slot. */
@@ -98,11 +109,11 @@ async function* textLines(path: string, name: string): AsyncGenerator<string> {
   }
 }
 
-async function* linesOf(path: string, name: string): AsyncGenerator<SourceBlock> {
+async function* linesOf(path: string, name: string, isOwn: Turns): AsyncGenerator<SourceBlock> {
   let [number, before] = [0, -1]
   for await (const text of textLines(path, name)) {
     number += 1
-    if (text.trim() !== "") {
+    if (text.trim() !== "" && isOwn()) {
       const block = blockOfLine(text, `line ${number} of ${name}`)
       if (block.slot <= before) {
         refuse(`line ${number} of ${name}: slot ${block.slot} comes after slot ${before}; lines have to be in order`)
@@ -120,7 +131,11 @@ async function* oneBlock(path: string, name: string): AsyncGenerator<SourceBlock
 }
 
 /** The blocks of a recording's files, from the one that has the first wanted slot. */
-async function* recordedBlocks(folder: string, { fromSlot, toSlot }: ImportRange): AsyncGenerator<SourceBlock> {
+async function* recordedBlocks(
+  folder: string,
+  { fromSlot, toSlot }: ImportRange,
+  isOwn: Turns
+): AsyncGenerator<SourceBlock> {
   const listed = await listFiles(folder)
   const later = listed.findIndex(({ slot }) => fromSlot !== null && slot > fromSlot)
   const start = fromSlot === null ? 0 : Math.max(0, (later === -1 ? listed.length : later) - 1)
@@ -134,6 +149,9 @@ async function* recordedBlocks(folder: string, { fromSlot, toSlot }: ImportRange
       if (entry._tag === "Block" && entry.block.slot > newest) {
         const { blockTimeEstimated, blockTimeMs, json, slot } = entry.block
         newest = slot
+        if (!isOwn()) {
+          continue
+        }
         const name = `the block of slot ${slot} in ${basename(path)}`
         const answer = parseJson(unpacked(name, (limits) => zstdDecompressSync(json, limits)).toString())
         yield { slot, answer, time: { ms: blockTimeMs, isEstimated: blockTimeEstimated } }
@@ -147,7 +165,7 @@ async function* recordedBlocks(folder: string, { fromSlot, toSlot }: ImportRange
 
 const bySlot = (a: string, b: string): number => Number(ONE.exec(a)?.[1]) - Number(ONE.exec(b)?.[1])
 
-async function* folderBlocks(folder: string, range: ImportRange): AsyncGenerator<SourceBlock> {
+async function* folderBlocks(folder: string, range: ImportRange, isOwn: Turns): AsyncGenerator<SourceBlock> {
   const names = await files.readdir(folder)
   const kinds = [RECORDING, ONE, LINES].filter((kind) => names.some((name) => kind.test(name)))
   const [kind] = kinds
@@ -156,7 +174,7 @@ async function* folderBlocks(folder: string, range: ImportRange): AsyncGenerator
     refuse(`${folder} ${found}: *.fathomrec, <slot>.json or *.ndjson`)
   }
   if (kind === RECORDING) {
-    return yield* recordedBlocks(folder, range)
+    return yield* recordedBlocks(folder, range, isOwn)
   }
   const listed = names.filter((name) => kind?.test(name)).toSorted(kind === ONE ? bySlot : undefined)
   let newest = -1
@@ -166,7 +184,11 @@ async function* folderBlocks(folder: string, range: ImportRange): AsyncGenerator
     if (slot !== null && range.fromSlot !== null && slot < range.fromSlot) {
       continue
     }
-    for await (const block of kind === ONE ? oneBlock(join(folder, name), name) : linesOf(join(folder, name), name)) {
+    if (kind === ONE && !isOwn()) {
+      continue
+    }
+    const path = join(folder, name)
+    for await (const block of kind === ONE ? oneBlock(path, name) : linesOf(path, name, isOwn)) {
       if (block.slot <= newest) {
         refuse(`${name}: slot ${block.slot} comes after slot ${newest}; files have to be in order by name`)
       }
@@ -176,15 +198,16 @@ async function* folderBlocks(folder: string, range: ImportRange): AsyncGenerator
   }
 }
 
-async function* blocksAt(path: string, range: ImportRange): AsyncGenerator<SourceBlock> {
+async function* blocksAt(path: string, range: ImportRange, share: ImportShare): AsyncGenerator<SourceBlock> {
+  const isOwn = turnsOf(share)
   const name = basename(path)
   const found = await files.stat(path)
   if (found.isDirectory()) {
-    yield* folderBlocks(path, range)
+    yield* folderBlocks(path, range, isOwn)
   } else if (!found.isFile()) {
     refuse(`${path} is neither a folder nor a file`)
   } else if (LINES.test(name)) {
-    yield* linesOf(path, name)
+    yield* linesOf(path, name, isOwn)
   } else if (ONE.test(name)) {
     yield* oneBlock(path, name)
   } else {
@@ -195,9 +218,16 @@ async function* blocksAt(path: string, range: ImportRange): AsyncGenerator<Sourc
 const refusedBy = (error: unknown): ImportRefused =>
   error instanceof ImportRefused ? error : new ImportRefused({ detail: textOf(error) })
 
-/** The blocks of files, in the order of the chain. They may begin before the range and go on after it. */
-export const fileBlocks = (path: string, range: ImportRange): Stream.Stream<SourceBlock, ImportRefused> =>
-  Stream.fromAsyncIterable({ [Symbol.asyncIterator]: () => blocksAt(path, range) }, refusedBy)
+/**
+ * The blocks of files, in the order of the chain. They may begin before the range and go on after it. With a share, only
+ * the blocks that it names are parsed and returned.
+ */
+export const fileBlocks = (
+  path: string,
+  range: ImportRange,
+  share: ImportShare = { part: 0, parts: 1 }
+): Stream.Stream<SourceBlock, ImportRefused> =>
+  Stream.fromAsyncIterable({ [Symbol.asyncIterator]: () => blocksAt(path, range, share) }, refusedBy)
 
 const genesisIn = async (folder: string): Promise<string | null> => {
   const listed = (await files.stat(folder)).isDirectory() ? await listFiles(folder) : []

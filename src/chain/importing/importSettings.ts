@@ -1,6 +1,8 @@
 /** Settings of imports, for the service and for the command. */
 import { Config, Effect, Option, Result, Schema } from "effect"
+import type { HttpClient } from "effect/http"
 import { countSetting } from "../../domain/countSetting.ts"
+import type { ChainUnavailable } from "../ChainUnavailable.ts"
 import { rpcUrlSetting } from "../rpc/rpcSettings.ts"
 import { recordedGenesis } from "./fileBlocks.ts"
 import { type ImportPlace, type ImportRange, ImportRefused } from "./importSource.ts"
@@ -110,7 +112,9 @@ export const importSettings = Effect.gen(function* () {
 })
 
 /** The genesis hash of a source's chain; null when the source does not name it. */
-export const genesisOf = (place: ImportPlace) => {
+export const genesisOf = (
+  place: ImportPlace
+): Effect.Effect<string | null, ChainUnavailable | ImportRefused, HttpClient.HttpClient> => {
   switch (place._tag) {
     case "rpc":
       return Effect.flatMap(nodeCalls(place.url), nodeGenesis)

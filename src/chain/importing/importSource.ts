@@ -32,6 +32,12 @@ export class ImportRefused extends Schema.TaggedError<ImportRefused>()("ImportRe
   }
 }
 
+/** The blocks of a source that one thread decodes: the `part`-th of each `parts`. */
+export interface ImportShare {
+  readonly part: number
+  readonly parts: number
+}
+
 /** One block as a source has it. */
 export interface SourceBlock {
   readonly slot: number

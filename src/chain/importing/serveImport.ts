@@ -9,18 +9,18 @@ import { packBlock } from "../decoding/PackedTransactions.ts"
 import type { TradeBlock } from "../decoding/TradeBlock.ts"
 import { fileBlocks } from "./fileBlocks.ts"
 import type { ImportReply, ImportRequest } from "./importMessages.ts"
-import { ImportRefused, isAfter, isBefore, type SourceBlock } from "./importSource.ts"
+import { type ImportRange, ImportRefused, isAfter, isBefore, type SourceBlock } from "./importSource.ts"
 import { portalBlocks } from "./portalBlocks.ts"
 import { rpcBlocks } from "./rpcBlocks.ts"
 
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null)
 
-const blocksOf = ({ place, range }: ImportRequest) => {
+const blocksOf = ({ place, range, share }: ImportRequest) => {
   switch (place._tag) {
     case "rpc":
       return rpcBlocks(place.url, range)
     case "file":
-      return fileBlocks(place.path, range)
+      return fileBlocks(place.path, range, share)
     case "portal":
       return portalBlocks(place.url, range)
   }
@@ -35,6 +35,17 @@ const decoded = ({ answer, slot, time }: SourceBlock): TradeBlock => {
   return time === undefined
     ? found
     : { ...found, blockTimeMs: time.ms, ...(time.isEstimated && { blockTimeEstimated: true }) }
+}
+
+interface Read {
+  readonly source: SourceBlock
+  /** Null for a block before the range. */
+  readonly block: TradeBlock | null
+}
+
+const inRange = (range: ImportRange, source: SourceBlock): TradeBlock | null => {
+  const block = isBefore(range, source.slot, null) ? null : decoded(source)
+  return block === null || isBefore(range, block.slot, block.blockTimeMs) ? null : block
 }
 
 const refusedBy = (slot: number) => (error: unknown) =>
@@ -52,25 +63,23 @@ export const serveImport = (): void => {
   const permits = Semaphore.makeUnsafe(0)
   const runtime = ManagedRuntime.make(FetchHttpClient.layer)
   const { range } = request
-  const pass = Effect.fnUntraced(function* (source: SourceBlock, block: TradeBlock) {
+  const reply = Effect.fnUntraced(function* ({ block, source }: Read) {
+    yield* permits.take(1)
+    if (block === null) {
+      return yield* send({ _tag: "none" })
+    }
     const { message, transfer } = packBlock(block)
     const answer = isFields(source.answer) ? source.answer : {}
     const [hash, parentHash] = [textOf(answer["blockhash"]), textOf(answer["previousBlockhash"])]
-    yield* permits.take(1)
     yield* send({ _tag: "block", imported: { hash, parentHash, block: message } }, transfer)
   })
   const work = blocksOf(request).pipe(
-    Stream.filter(({ slot }) => !isBefore(range, slot, null)),
     Stream.mapEffect((source) =>
-      Effect.map(Effect.try({ try: () => decoded(source), catch: refusedBy(source.slot) }), (block) => ({
-        source,
-        block
-      }))
+      Effect.try({ try: () => ({ source, block: inRange(range, source) }), catch: refusedBy(source.slot) })
     ),
-    Stream.filter(({ block }) => !isBefore(range, block.slot, block.blockTimeMs)),
     // The block after the range shows whether the last one within it is linked.
-    Stream.takeUntil(({ block }) => isAfter(range, block.slot, block.blockTimeMs)),
-    Stream.runForEach(({ block, source }) => pass(source, block)),
+    Stream.takeUntil(({ block }) => block !== null && isAfter(range, block.slot, block.blockTimeMs)),
+    Stream.runForEach(reply),
     Effect.andThen(send({ _tag: "end" })),
     Effect.catch((failure) =>
       failure instanceof ChainUnavailable

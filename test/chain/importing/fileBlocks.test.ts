@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
@@ -106,9 +105,7 @@ describe("fileBlocks", () => {
 
   it.effect("refuses what is neither a folder nor a file, instead of waiting for it", () =>
     Effect.gen(function* () {
-      const pipe = join(yield* folderOf, "a.ndjson")
-      execFileSync("mkfifo", [pipe])
-      assert.match((yield* Effect.flip(slotsOf(pipe))).detail, /neither a folder nor a file/u)
+      assert.match((yield* Effect.flip(slotsOf("/dev/zero"))).detail, /neither a folder nor a file/u)
     })
   )
 
@@ -131,6 +128,34 @@ describe("fileBlocks", () => {
       }
       assert.deepStrictEqual(yield* slotsOf(folder), [9, 10, 100])
       assert.deepStrictEqual(yield* slotsOf(folder, { ...everything, fromSlot: 10 }), [10, 100])
+    })
+  )
+
+  it.effect("gives each thread its share of lines, files and recorded blocks", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      const slots = [5, 6, 7, 8, 9]
+      const places = ["lines", "files", "recording"].map((name) => join(folder, name))
+      const [lines = "", ones = "", recording = ""] = places
+      places.forEach((place) => mkdirSync(place))
+      writeFileSync(join(lines, "a.ndjson"), `${lineOf(5)}\n\n${lineOf(6)}\n${lineOf(7)}\n`)
+      writeFileSync(join(lines, "b.ndjson"), `${lineOf(8)}\n${lineOf(9)}`)
+      slots.forEach((slot) => writeFileSync(join(ones, `${slot}.json`), JSON.stringify(blockOf(slot))))
+      const header = encodeEntry({ _tag: "Header", header: { format: FORMAT, genesis: "g", run: "a", part: 0 } })
+      writeFileSync(pathOfFile(recording, 1000, 5), Buffer.concat([header, ...slots.map(entryOf)]))
+      for (const place of places) {
+        const shareOf = (part: number) =>
+          Effect.map(Stream.runCollect(fileBlocks(place, everything, { part, parts: 2 })), (blocks) =>
+            Array.from(blocks, ({ slot }) => slot)
+          )
+        assert.deepStrictEqual(
+          [yield* shareOf(0), yield* shareOf(1)],
+          [
+            [5, 7, 9],
+            [6, 8]
+          ]
+        )
+      }
     })
   )
 

@@ -45,9 +45,14 @@ describe("readImport", () => {
           )
           writeFileSync(join(folder, `${block.head.slot}.json`), response)
         }
-        const files = yield* Stream.runCollect(readImport({ place: { _tag: "file", path: folder }, range: everything }))
-        assert.deepStrictEqual(Array.from(files), Array.from(nodes))
-        assert.isAbove(files.length, 20)
+        const place = { _tag: "file", path: folder } as const
+        for (const threads of [1, 3]) {
+          const files = yield* Stream.runCollect(readImport({ place, range: everything }, threads))
+          assert.deepStrictEqual(Array.from(files), Array.from(nodes))
+          assert.isAbove(files.length, 20)
+        }
+        const again = yield* Stream.runCollect(readImport({ place, range }, 3))
+        assert.deepStrictEqual(Array.from(again), Array.from(part))
       }).pipe(Effect.scoped, Effect.provide(Simulator.layer({ seed: "thread", speed: 0, swapsPerSecond: 4 }))),
     120_000
   )
