@@ -1,6 +1,6 @@
 /** The version of the schema: which migrations a database has, and which this version of the service has. */
-import { Effect, Schema } from "effect"
-import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import { Effect, Schedule, Schema } from "effect"
+import { Migrator, SqlClient, SqlError } from "effect/sql"
 import { migrations } from "./migrations.ts"
 import { transaction } from "./transaction.ts"
 
@@ -111,6 +111,19 @@ export const currentNames = (
   return Effect.succeed(steps.length > 0 ? [ALL_STEPS, ...later] : later)
 }
 
+/**
+ * How long a change of the schema waits for a lock. Whoever comes after it waits behind it, so a long read, such as an
+ * export, would hold up a running service for as long as it takes.
+ */
+const LOCK_TIMEOUT = "2s"
+const LOCK_PAUSE = "3 seconds"
+
+/** True when a lock was not free in time. */
+const isLockTimeout = (failure: unknown): boolean => {
+  const cause = failure instanceof Migrator.MigrationError ? failure.cause : failure
+  return SqlError.isSqlError(cause) && cause.reason._tag === "LockTimeoutError"
+}
+
 /** Waits until no other process changes the schema, then keeps others out until the transaction ends. */
 export const lockSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -148,7 +161,8 @@ const applyEarlier = Effect.fnUntraced(function* (wanted: Migrations, applied: R
 
 /**
  * Applies the wanted migrations that the database lacks, in one transaction. When several processes start at once,
- * one of them does it and the others wait. Fails when the database has unknown migrations, or is too old.
+ * one of them does it and the others wait. While somebody else holds a lock on a table, it gives up its own locks and
+ * tries again every few seconds. Fails when the database has unknown migrations, or is too old.
  */
 export const migrateTo = (
   wanted: Migrations
@@ -163,12 +177,22 @@ export const migrateTo = (
       sql,
       Effect.gen(function* () {
         yield* lockSchema
+        yield* sql`set local lock_timeout = ${sql.literal(`'${LOCK_TIMEOUT}'`)}`
         const applied = yield* appliedMigrations
         const current = yield* currentNames("database", applied, wanted)
         yield* applied.some(isStep) ? adoptSteps : Effect.void
         yield* applyEarlier(wanted, current)
         yield* Migrator.make({})({ loader: Migrator.fromRecord(wanted), table: TABLE })
       })
+    ).pipe(
+      Effect.tapError((failure) =>
+        isLockTimeout(failure)
+          ? Effect.logWarning(
+              "The schema is changed once its tables are free: an export or another long read uses them"
+            )
+          : Effect.void
+      ),
+      Effect.retry({ while: isLockTimeout, schedule: Schedule.spaced(LOCK_PAUSE) })
     )
   })
 

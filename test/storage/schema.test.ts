@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { migrations } from "../../src/storage/migrations.ts"
 import { appliedMigrations, migrate, type Migrations, migrateTo } from "../../src/storage/schema.ts"
@@ -43,6 +43,42 @@ describe.runIf(TestDatabase.isAvailable)("migrate", () => {
       // PostgreSQL looks for a table in a schema with the name of the role first.
       const tables = Effect.flatMap(sql, (query) => query`select 1 from chains limit 1`)
       assert.deepStrictEqual(yield* Effect.provide(tables, own), [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not hold up readers while a table is in use, and runs once the table is free", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.createEmpty
+      const clientOf = Effect.map(Layer.build(TestDatabase.connect(address)), Context.get(SqlClient.SqlClient))
+      const [reader, migrator] = [yield* clientOf, yield* clientOf]
+      yield* Effect.provideService(migrate, SqlClient.SqlClient, migrator)
+      const change: Migrations = {
+        ...migrations,
+        "9001_change": Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          Effect.asVoid(sql`alter table plans add column later integer`)
+        )
+      }
+      const isFree = yield* Deferred.make<void>()
+      const isOpen = yield* Deferred.make<void>()
+      const longRead = reader.withTransaction(
+        Effect.gen(function* () {
+          yield* reader`select count(*) from plans`
+          yield* Deferred.succeed(isOpen, undefined)
+          yield* Deferred.await(isFree)
+        })
+      )
+      const reading = yield* Effect.forkScoped(longRead)
+      yield* Deferred.await(isOpen)
+      const changing = yield* Effect.forkScoped(Effect.provideService(migrateTo(change), SqlClient.SqlClient, migrator))
+      // The migration waits behind the read, and this one behind the migration, until the migration gives up.
+      const waits = reader`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'alter table plans%'`
+      yield* Effect.repeat(waits, { until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") })
+      yield* reader`select count(*) from plans`
+      assert.isUndefined(changing.pollUnsafe())
+      yield* Deferred.succeed(isFree, undefined)
+      yield* Fiber.join(reading)
+      yield* Fiber.join(changing)
+      assert.deepStrictEqual(yield* reader`select later from plans where later is not null`, [])
     }).pipe(Effect.scoped)
   )
 
