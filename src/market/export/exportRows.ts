@@ -1,10 +1,11 @@
 /** Writes stored trades, holders or candles of a time range to a file, beside a running service. */
 import { Effect, Schema } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { type Column, ExportFailed, type Format, openTableFile } from "../../storage/tableFile.ts"
 import { transaction } from "../../storage/transaction.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import { makeTradeNames } from "../history/tradeNames.ts"
+import { type DailyTable, partitionOf } from "../history/tradePartitions.ts"
 import { roleNumber, ROW_COLUMNS } from "../history/tradeRows.ts"
 import { makeTradeTable } from "../history/tradeTable.ts"
 import { type BarWidth, barWidths, type Dataset, gapsWithin, readStoredRange } from "./storedRange.ts"
@@ -119,6 +120,25 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
     return count
   })
 
+  const findTable = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Schema.Struct({ isThere: Schema.Boolean }),
+    execute: (name) => sql`select to_regclass(${name}) is not null as is_there`
+  })
+
+  /** The partitions of the days of a range. They are read by name, so that other days can be dropped meanwhile. */
+  const partitions = Effect.fnUntraced(function* (table: DailyTable, range: readonly [number, number]) {
+    const found: Array<{ readonly name: string; readonly day: readonly [number, number] }> = []
+    for (const day of daysOf(...range)) {
+      const name = partitionOf(table, day[0])
+      const [known] = yield* findTable(name)
+      if (known?.isThere === true) {
+        found.push({ name, day })
+      }
+    }
+    return found
+  })
+
   const open = <Row>(columns: ReadonlyArray<Column<Row>>) => openTableFile(request.file, request.format, columns)
 
   const trades = Effect.fnUntraced(function* (
@@ -130,8 +150,8 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
     const condition = roles[dataset]
     let count = 0
     // A day is a partition with an index in the order of the chain.
-    for (const day of daysOf(...range)) {
-      const query = `select ${ROW_COLUMNS} from trade_rows where ${within(chain, day)} and ${condition} order by slot, place`
+    for (const { day, name } of yield* partitions("trade_rows", range)) {
+      const query = `select ${ROW_COLUMNS} from ${name} where ${within(chain, day)} and ${condition} order by slot, place`
       count += yield* pages("exported_trades", query, (page) => Effect.flatMap(page.values, table.readTrades), write)
     }
     return { count, finish }
@@ -141,9 +161,16 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
     const { finish, write } = yield* open<TapeTrade>(holderColumns)
     // The first row of a mint and a wallet is known once all rows are sorted.
     yield* sql`set local statement_timeout = ${sql.literal(String(request.statementMs ?? 0))}`
+    const days = yield* partitions("trade_rows", range)
+    if (days.length === 0) {
+      return { count: 0, finish }
+    }
+    const rows = days.map(
+      ({ day, name }) => `select ${ROW_COLUMNS} from ${name} where ${within(chain, day)} and ${roles.wallets}`
+    )
     const query = `
       select ${ROW_COLUMNS} from (
-        select distinct on (mint, wallet) * from trade_rows where ${within(chain, range)} and ${roles.wallets}
+        select distinct on (mint, wallet) * from (${rows.join(" union all ")}) as days
         order by mint, wallet, slot desc, place desc
       ) as newest
       where held_after is distinct from 0 order by mint, wallet
@@ -159,11 +186,20 @@ export const exportRows = Effect.fn("market.exportRows")(function* (request: Exp
 
   const bars = Effect.fnUntraced(function* (chain: number, range: readonly [number, number], width: BarWidth) {
     const { finish, write } = yield* open<ExportedBar>(barColumns)
-    const query = `
-      select mint, at, open, high, low, close, open_sol, high_sol, low_sol, close_sol,
-        volume_usd_nanos::text, volume_lamports::text, trades::text, buys::text, traders, revision
-      from bars where ${within(chain, range)} and width = ${barWidths[width]} order by mint, at
-    `
+    const tables =
+      width === "1m"
+        ? (yield* partitions("minute_bars", range)).map(({ name }) => name)
+        : [width === "1h" ? "hour_bars" : "day_bars"]
+    if (tables.length === 0) {
+      return { count: 0, finish }
+    }
+    const rows = tables.map(
+      (name) => `
+        select mint, at, open, high, low, close, open_sol, high_sol, low_sol, close_sol,
+          volume_usd_nanos::text, volume_lamports::text, trades::text, buys::text, traders, revision
+        from ${name} where ${within(chain, range)} and width = ${barWidths[width]}`
+    )
+    const query = `select * from (${rows.join(" union all ")}) as days order by mint, at`
     const count = yield* pages("exported_bars", query, (page) => Effect.flatMap(page, decodeBars), write)
     return { count, finish }
   })

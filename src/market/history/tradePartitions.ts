@@ -3,7 +3,7 @@
  * they are too old.
  */
 import { Effect, Schema } from "effect"
-import { type SqlClient, SqlSchema } from "effect/sql"
+import { type SqlClient, SqlError, SqlSchema } from "effect/sql"
 import { transaction } from "../../storage/transaction.ts"
 
 const DAY_MS = 86_400_000
@@ -16,6 +16,19 @@ export type DailyTable = "trade_rows" | "minute_bars"
 const dayOf = (timeMs: number): number => Math.floor(timeMs / DAY_MS)
 const startOf = (day: number): string => new Date(day * DAY_MS).toISOString()
 const nameOf = (table: DailyTable, day: number): string => `${table}_${startOf(day).slice(0, 10).replaceAll("-", "")}`
+
+/**
+ * The partition of the day of a time. Whoever reads it by this name, and not by its table, does not hold up the dropping
+ * of other days.
+ */
+export const partitionOf = (table: DailyTable, timeMs: number): string => nameOf(table, dayOf(timeMs))
+
+/** How long the creation of a day waits for another process. */
+const MAKE_TIMEOUT = "5s"
+/** How long dropping a day waits for its readers. Every read and write of the table waits behind it meanwhile. */
+const DROP_TIMEOUT = "200ms"
+
+const isInUse = ({ reason }: SqlError.SqlError): boolean => reason._tag === "LockTimeoutError"
 
 /** Creates and drops daily partitions. */
 export const makePartitions = (sql: SqlClient.SqlClient) => {
@@ -49,14 +62,22 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
   })
 
   /** Runs alone among processes, because two must not create the same day. Never waits long for a slow reader. */
-  const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  const alone = <A, E, R>(effect: Effect.Effect<A, E, R>, patience = MAKE_TIMEOUT) =>
     transaction(
       sql,
       Effect.gen(function* () {
-        yield* sql`set local lock_timeout = '5s'`
+        yield* sql`set local lock_timeout = ${sql.literal(`'${MAKE_TIMEOUT}'`)}`
         yield* sql`select pg_advisory_xact_lock(${PARTITION_LOCK}::bigint)`
+        yield* sql`set local lock_timeout = ${sql.literal(`'${patience}'`)}`
         return yield* effect
       })
+    )
+
+  const drop = (name: string) =>
+    Effect.catchIf(
+      Effect.asVoid(alone(sql`drop table if exists ${sql(name)}`, DROP_TIMEOUT)),
+      (failure): failure is SqlError.SqlError => SqlError.isSqlError(failure) && isInUse(failure),
+      () => Effect.logInfo("A day that is no longer kept is being read, and is dropped later", { name })
     )
 
   const partitionsOf = SqlSchema.findAll({
@@ -81,12 +102,12 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
       days.forEach((day) => made.add(day))
     }),
 
-    /** Drops the days of a table that ended before a time. */
+    /** Drops the days of a table that ended before a time. Days that are being read stay for the next call. */
     dropBefore: Effect.fnUntraced(function* (table: DailyTable, timeMs: number) {
       const oldest = nameOf(table, dayOf(timeMs))
       // Names of one table are in the order of their days.
       const old = (yield* partitionsOf(table)).filter(({ name }) => name < oldest)
-      yield* Effect.forEach(old, ({ name }) => alone(sql`drop table if exists ${sql(name)}`), { discard: true })
+      yield* Effect.forEach(old, ({ name }) => drop(name), { discard: true })
       made.clear()
     })
   }

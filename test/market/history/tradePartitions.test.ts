@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { makePartitions } from "../../../src/market/history/tradePartitions.ts"
+import { makePartitions, partitionOf } from "../../../src/market/history/tradePartitions.ts"
 import { transaction } from "../../../src/storage/transaction.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { MONDAY } from "../tape/tape.ts"
@@ -83,6 +83,37 @@ describe.runIf(TestDatabase.isAvailable)("daily partitions", { concurrent: true 
           []
         )
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are dropped beside an export of another day, and later while the table is being read", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const [reader, keeper] = [yield* sqlOf(address), yield* sqlOf(address)]
+      const { dropBefore, ensure } = makePartitions(keeper)
+      yield* ensure([MONDAY, NEXT_MS, NEXT_MS + DAY_MS])
+      const days = Effect.map(
+        Effect.flatMap(
+          keeper`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'trade_rows'::regclass order by name`,
+          Schema.decodeUnknownEffect(Names)
+        ),
+        (rows) => rows.map(({ name }) => name)
+      )
+      const [first = "", second = "", third = ""] = yield* days
+      assert.strictEqual(partitionOf("trade_rows", MONDAY), first)
+      yield* transaction(
+        reader,
+        Effect.gen(function* () {
+          yield* reader`select count(*) from ${reader(third)}`
+          yield* dropBefore("trade_rows", NEXT_MS)
+          assert.deepStrictEqual(yield* days, [second, third])
+          yield* reader`select count(*) from trade_rows`
+          yield* dropBefore("trade_rows", NEXT_MS + DAY_MS)
+          assert.deepStrictEqual(yield* days, [second, third])
+        })
+      )
+      yield* dropBefore("trade_rows", NEXT_MS + DAY_MS)
+      assert.deepStrictEqual(yield* days, [third])
     }).pipe(Effect.scoped)
   )
 
