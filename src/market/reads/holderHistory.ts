@@ -3,6 +3,8 @@ import { Effect, Latch } from "effect"
 import type { HolderHour, HolderRow } from "../../api/schemas/TokenHolders.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { keepRunning } from "../../operations/keepRunning.ts"
+import { Readings } from "../../operations/Readings.ts"
+import { noteFailure, SourceMonitor } from "../../operations/SourceMonitor.ts"
 import { type HolderHistoryRead, HolderHistoryUnavailable } from "../../tokens/HolderReader.ts"
 import type { TraderRow } from "../memory/Traders.ts"
 import type { HolderSnapshot } from "../model/HolderHistory.ts"
@@ -61,6 +63,38 @@ const snapshotOf = (
   }
 }
 
+const SOURCE = "holder_snapshots"
+
+interface SnapshotCounts {
+  readonly stored: number
+  readonly failed: number
+  /** Time of the newest stored snapshot; null before the first. */
+  readonly storedAtMs: number | null
+  /** True from a failure until a round without one. */
+  readonly isFailing: boolean
+}
+
+/** Reports whether snapshots are stored, until the scope closes. Before the first there is nothing that could lag. */
+const reportSnapshots = Effect.fnUntraced(function* (counts: SnapshotCounts) {
+  yield* (yield* SourceMonitor).report(SOURCE, () => ({
+    observedAtMs: counts.storedAtMs,
+    status: counts.isFailing ? "stale" : "known"
+  }))
+  const readings = yield* Readings
+  yield* readings.report(
+    { name: "fathom_holder_snapshots_total", help: "Snapshots of holders that were stored.", kind: "counter" },
+    () => counts.stored
+  )
+  yield* readings.report(
+    {
+      name: "fathom_holder_snapshots_failed_total",
+      help: "Rounds of snapshots of holders that ended because one could not be stored.",
+      kind: "counter"
+    },
+    () => counts.failed
+  )
+})
+
 /**
  * Takes one snapshot of each followed token in every hour, as soon in the hour as its holders are known up to the newest
  * block. An hour in which they never are has none. Call `applied` after each block.
@@ -73,6 +107,8 @@ export const takeSnapshots = Effect.fnUntraced(function* (
   const due = yield* Latch.make()
   let looked = 0
   const taken: { hourMs: number; readonly mints: Set<Mint> } = { hourMs: 0, mints: new Set() }
+  const counts = { stored: 0, failed: 0, storedAtMs: null as number | null, isFailing: false }
+  yield* reportSnapshots(counts)
 
   const take = Effect.fnUntraced(function* () {
     const stored = tape.stored()
@@ -93,17 +129,30 @@ export const takeSnapshots = Effect.fnUntraced(function* (
       if (token !== undefined) {
         yield* stored.holders.keep([snapshotOf(token, book.slot, atMs, kindsOf)])
         taken.mints.add(mint)
+        counts.stored += 1
+        counts.storedAtMs = atMs
       }
     }
+    counts.isFailing = false
   })
+
+  const noteFailed = (cause: unknown) =>
+    Effect.suspend(() => {
+      counts.failed += 1
+      counts.isFailing = true
+      return Effect.andThen(
+        noteFailure(SOURCE, cause),
+        Effect.logWarning("Snapshots of holders cannot be stored", cause)
+      )
+    })
 
   yield* due.await.pipe(
     Effect.andThen(Effect.sync(() => due.closeUnsafe())),
     Effect.andThen(Effect.suspend(take)),
-    Effect.tapError(({ cause }) => Effect.logWarning("Snapshots of holders cannot be stored", cause)),
+    Effect.tapError(({ cause }) => noteFailed(cause)),
     Effect.ignore,
     Effect.forever,
-    keepRunning("Taking snapshots of holders", "holders"),
+    keepRunning("Taking snapshots of holders", SOURCE),
     Effect.forkScoped
   )
   return {
