@@ -1,4 +1,4 @@
-import { Cause, type Config, Context, Effect, Layer, type Scope } from "effect"
+import { Cause, Config, ConfigProvider, Context, Effect, Layer, type Scope } from "effect"
 import { keepRunning } from "../../operations/keepRunning.ts"
 import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
@@ -10,6 +10,7 @@ import { blocksState } from "./freshness.ts"
 import { leastCoverage, limits, makeMarket, restorePatience } from "./makeMarket.ts"
 import type { MarketReads } from "./MarketReads.ts"
 import { recordSettings } from "./recordTrades.ts"
+import { importSettings } from "../../chain/importing/importSettings.ts"
 import { repairSettings } from "./RepairWorker.ts"
 import { snapshotSettings } from "./takeSnapshots.ts"
 import { Tape } from "./Tape.ts"
@@ -50,7 +51,10 @@ export class Market extends Context.Service<Market, MarketReads>()("fathom/marke
         const settings = {
           record: yield* recordSettings,
           repair: yield* repairSettings,
-          snapshots: yield* snapshotSettings
+          snapshots: yield* snapshotSettings,
+          imports: yield* Effect.catchTag(importSettings, "ImportRefused", ({ detail }) =>
+            Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message: detail })))
+          )
         }
         // What was applied and not stored is read again: the market begins from the store, as after a restart.
         yield* Effect.suspend(() => Effect.scoped(drive(parts, bounds, settings))).pipe(

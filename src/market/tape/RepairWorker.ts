@@ -114,8 +114,8 @@ const noteArrivals = (work: Work, slot: number | null, nowMs: number, seenMs: nu
 }
 
 /**
- * Makes one step of the worker. A step reads at most one stretch of blocks and returns how long to wait before the
- * next.
+ * Makes the worker. Its `step` reads at most one stretch of blocks and returns how long to wait before the next.
+ * `isHistoryRead` is true once nothing of the history is left that the node has.
  */
 export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, settings: RepairSettings) {
   const { feed, stores, tape } = parts
@@ -246,5 +246,7 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     }
   }
   yield* (yield* SourceMonitor).report("backfill", backfill)
-  return step
+  const isHistoryRead = (nowMs: number): boolean =>
+    work.progress !== null && !isHistoryOpen(work, work.progress, historyEnd(settings, nowMs))
+  return { step, isHistoryRead }
 })

@@ -74,8 +74,9 @@ export const newNotes = (): ImportNotes => ({
 })
 
 /** Blocks and packed bytes that are stored at once. */
-const MOST_BLOCKS = 256
-const MOST_PACKED = 4 * 1024 * 1024
+const ALONE = { blocks: 256, packed: 4 * 1024 * 1024 }
+/** Beside a service, whose new blocks wait meanwhile. */
+const BESIDE = { blocks: 32, packed: 512 * 1024 }
 /** A pricing remembers every token that it was asked for, so it is replaced after so many blocks. */
 const PRICED_BLOCKS = 50_000
 /** Blocks that are older are not in memory. */
@@ -243,7 +244,8 @@ const makePass = (parts: ImportParts, { budget, place, range, rate }: ImportOpti
   const { store, settle } = makeStoring(parts, notes)
   const { blocks: blockStore, candles } = parts.stores
   const links = makeLinks()
-  const most = Math.max(1, Math.min(MOST_BLOCKS, rate === null ? MOST_BLOCKS : 2 * rate))
+  const bounds = parts.isBeside ? BESIDE : ALONE
+  const most = Math.max(1, Math.min(bounds.blocks, rate === null ? bounds.blocks : 2 * rate))
   const held: { blocks: Array<LinkedBlock>; bytes: number; atMs: number | null } = { blocks: [], bytes: 0, atMs: null }
 
   const linked = Effect.fnUntraced(function* (imported: ImportedBlock) {
@@ -266,13 +268,16 @@ const makePass = (parts: ImportParts, { budget, place, range, rate }: ImportOpti
     return { batch, parentSlot } satisfies LinkedBlock
   })
 
-  /** Stores what is held. Waits as the rate demands. */
+  /** Stores what is held. Waits as the rate demands; beside a service without a rate, as long as storing took. */
   const flush = Effect.fnUntraced(function* (next: LinkedBlock | null) {
     const clock = yield* Clock.Clock
     const { atMs, blocks } = held
     held.blocks = []
     held.bytes = 0
-    yield* store(blocks, next)
+    const [took] = yield* Effect.timed(store(blocks, next))
+    if (rate === null && parts.isBeside) {
+      yield* Effect.sleep(took)
+    }
     if (rate !== null && blocks.length > 0) {
       const spentMs = atMs === null ? 0 : monotonicMs(clock) - atMs
       yield* Effect.sleep(Duration.millis(Math.max(0, (blocks.length / rate) * 1000 - spentMs)))
@@ -298,7 +303,7 @@ const makePass = (parts: ImportParts, { budget, place, range, rate }: ImportOpti
     const block = yield* linked(imported)
     const isBeyond = isAfter(range, head.slot, head.blockTimeMs)
     const isEnough = budget !== null && notes.blocks + held.blocks.length >= budget
-    if (isBeyond || isEnough || held.blocks.length >= most || held.bytes + packed.length > MOST_PACKED) {
+    if (isBeyond || isEnough || held.blocks.length >= most || held.bytes + packed.length > bounds.packed) {
       yield* flush(block)
     }
     if (isBeyond || isEnough) {
@@ -329,12 +334,14 @@ const makePass = (parts: ImportParts, { budget, place, range, rate }: ImportOpti
     links.restart()
     held.blocks = []
     held.bytes = 0
-    const source = (parts.read ?? readImport)({ place, range: { ...range, fromSlot } })
+    const source = (parts.read ?? readImport)({ place, range: { ...range, fromSlot } }, parts.isBeside ? 1 : undefined)
     const ended = yield* source.pipe(
       Stream.mapEffect(take),
       Stream.filter((end) => end !== null),
       Stream.take(1),
-      Stream.runCollect
+      Stream.runCollect,
+      // Otherwise a source that always breaks off before a whole part has come would be read from the beginning for ever.
+      Effect.tapErrorTag("ChainUnavailable", () => flush(null))
     )
     const [end] = Array.from(ended)
     if (end === undefined) {

@@ -2,7 +2,7 @@
  * The half of a tape that only the reader of the chain has: it appends blocks to the bus, stores them, and reads
  * missing ones again.
  */
-import { Clock, Deferred, Effect, Stream } from "effect"
+import { Clock, Deferred, Effect, Semaphore, Stream } from "effect"
 import { ownTurn } from "../../domain/loopTime.ts"
 import { keepRunning, keepTrying } from "../../operations/keepRunning.ts"
 import type { BusEntry } from "../../storage/bus/BlockBus.ts"
@@ -11,6 +11,8 @@ import type { MarketLimits } from "../memory/MarketState.ts"
 import type { ChainIdentity } from "../model/ChainIdentity.ts"
 import type { TradeBatch } from "../model/TradeBatch.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
+import { importBeside } from "./importBeside.ts"
+import { noPrices, storedPart } from "./importHistory.ts"
 import { stored } from "./priceAgain.ts"
 import { type BlockPricing, makeBlockPricing, pricingAfter, recallSoon } from "./priceBlocks.ts"
 import { makeRecorder } from "./recordTrades.ts"
@@ -84,7 +86,7 @@ export const leadChain = Effect.fnUntraced(function* <Body>(
   line: BlockLine<Body>,
   chain: ChainIdentity,
   limits: MarketLimits,
-  { record, repair, snapshots }: TapeSettings,
+  { imports, record, repair, snapshots }: TapeSettings,
   halves: TapeHalves,
   /** The newest stored slot. */
   after: number
@@ -170,15 +172,22 @@ export const leadChain = Effect.fnUntraced(function* <Body>(
     newest: () => pricing.current.newest(),
     recall: (trades) => pricing.current.recall(trades)
   }
-  const step = yield* makeRepairs(
+  const { isHistoryRead, step } = yield* makeRepairs(
     { feed, stores, prices, live, tape, storable, limits, durable, unstored },
     { ...paceOf(chain, feed, repair), snapshots: snapshotsOf(chain, snapshots) }
   )
-  yield* Deferred.await(halves.restored).pipe(
-    Effect.andThen(Effect.forever(Effect.flatMap(step, Effect.sleep))),
+  const restored = Deferred.await(halves.restored)
+  // Reading blocks again and importing them take turns: each decides by what is missing where they belong.
+  const { withPermit } = yield* Semaphore.make(1)
+  yield* restored.pipe(
+    Effect.andThen(Effect.forever(Effect.flatMap(withPermit(step), Effect.sleep))),
     keepRunning("Reading missing blocks again", "backfill"),
     Effect.forkScoped
   )
+  const importParts = { stores, prices: noPrices, live, storable: storedPart, durable, alone: withPermit }
+  yield* imports === null
+    ? Effect.void
+    : importBeside(importParts, imports, chain.genesis, { ready: restored, isHistoryRead })
 
   /** Every entry up to this slot is stored or left out. */
   const settled = () => (durable() >= leftOut.after ? Math.max(durable(), leftOut.slot) : durable())

@@ -1,6 +1,7 @@
 /** What the leader and the follower of a tape work with, and what they know of each other. */
 import { Clock, type Config, Deferred, Duration, Effect, Latch, Option } from "effect"
 import { keepTrying } from "../../operations/keepRunning.ts"
+import type { ImportSettings } from "../../chain/importing/importSettings.ts"
 import type { SourceState } from "../../operations/SourceMonitor.ts"
 import type { Blocks } from "../../storage/bus/BlockBus.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
@@ -30,6 +31,8 @@ export interface TapeSettings {
   readonly record: RecordSettings
   readonly repair: Config.Success<typeof repairSettings>
   readonly snapshots: Config.Success<typeof snapshotSettings>
+  /** Blocks of the past that the writer imports beside its own; null for none. */
+  readonly imports: ImportSettings | null
 }
 
 /** How blocks get from the leader to its followers. */

@@ -1,6 +1,6 @@
 /** Blocks that are imported in any order, and with any interruption, leave what reading them in order leaves. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber, Stream } from "effect"
+import { ConfigProvider, Duration, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { ChainUnavailable } from "../../../src/chain/ChainUnavailable.ts"
 import { packTransactions } from "../../../src/chain/decoding/PackedTransactions.ts"
@@ -9,12 +9,16 @@ import { ImportRefused, isAfter, isBefore } from "../../../src/chain/importing/i
 import type { readImport } from "../../../src/chain/importing/readImport.ts"
 import type { LiquidityChange } from "../../../src/api/schemas/LiquidityEvent.ts"
 import { SOL } from "../../../src/domain/Address.ts"
+import * as MarketStoresClickHouse from "../../../src/market/history/MarketStoresClickHouse.ts"
 import type { MarketStores } from "../../../src/market/model/MarketStores.ts"
 import { BAR, REVISION } from "../../../src/market/model/bar.ts"
 import { storedDays } from "../../../src/market/model/wholeDays.ts"
 import { importBlocks, type ImportOptions, newNotes } from "../../../src/market/tape/importBlocks.ts"
 import { noPrices, storedPart } from "../../../src/market/tape/importHistory.ts"
+import * as ClickHouseHttp from "../../../src/storage/clickhouse/ClickHouseHttp.ts"
+import { engine, isAvailable } from "../../support/clickhouse/engine.ts"
 import { layerPg, memory, replaced, storesOf } from "../../support/marketStores.ts"
+import * as TestDatabase from "../../support/TestDatabase.ts"
 import { blockOf, FIRST, hasBlock, slots, timeOf } from "./chain.ts"
 import { address, MONDAY, mintOf, walletOf } from "./tape.ts"
 
@@ -205,6 +209,30 @@ describe("importBlocks", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect.runIf(isAvailable)("leaves the same in ClickHouse, in any order of ranges", () =>
+    Effect.gen(function* () {
+      yield* begin
+      const expected = yield* inOrder
+      const { folder, url } = yield* engine
+      const settings = ConfigProvider.layer(
+        ConfigProvider.fromUnknown({ CLICKHOUSE_TRADES_KEPT: "20000 days", CLICKHOUSE_SPOOL: `${folder}/spool` })
+      )
+      const layer = MarketStoresClickHouse.layer.pipe(
+        Layer.provide([TestDatabase.layer, ClickHouseHttp.layer(url), settings])
+      )
+      const stores = yield* storesOf(layer)
+      yield* stores.blocks.open(chain)
+      for (const [from, to] of [
+        [FIRST + 70, FIRST + 90],
+        [FIRST, FIRST + 50],
+        [FIRST + 45, LAST]
+      ] as const) {
+        yield* importing(stores, rangeOf(from, to))
+      }
+      assert.deepStrictEqual(yield* contentOf(stores), expected)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("goes on after a source that breaks off, and stores no trade twice", () =>
     Effect.gen(function* () {
       yield* begin
@@ -216,6 +244,20 @@ describe("importBlocks", () => {
       const { blocks } = yield* Fiber.join(fiber)
       assert.strictEqual(blocks, slots(FIRST, LAST).filter(hasBlock).length)
       assert.isAbove(Math.max(...source.calls.map(Number)), FIRST + 50)
+      assert.deepStrictEqual(yield* contentOf(stores), expected)
+    })
+  )
+
+  it.effect("gets to the end of a source that breaks off after a few blocks each time", () =>
+    Effect.gen(function* () {
+      yield* begin
+      const expected = yield* inOrder
+      const stores = yield* inMemory
+      const source = sourceOf({ breaks: Array.from({ length: 24 }, () => 7) })
+      const fiber = yield* Effect.forkChild(importing(stores, rangeOf(FIRST, LAST), source))
+      yield* TestClock.adjust("1 hour")
+      const { blocks } = yield* Fiber.join(fiber)
+      assert.strictEqual(blocks, slots(FIRST, LAST).filter(hasBlock).length)
       assert.deepStrictEqual(yield* contentOf(stores), expected)
     })
   )
