@@ -53,6 +53,13 @@ const smallTargets = async (page: Page): Promise<ReadonlyArray<string>> => {
   return violations.flatMap(({ nodes }) => nodes.map(({ html }) => html))
 }
 
+/** Lets a page load at an address, and says what moved in it and how far. */
+const shiftsOf = async (page: Page, url: string): Promise<Shifts> => {
+  await page.goto(url)
+  await settled(page)
+  return page.evaluate<Shifts>(SHIFTS)
+}
+
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layerWelcome, { timeout: "2 minutes", excludeTestServices: true })("every page", (it) => {
     it.effect.each([1440, 1024, 390])(
@@ -72,11 +79,33 @@ describe.runIf(isAvailable)("in a browser", () => {
               await route.fulfill({ json: { data: data.filter(({ source }) => source !== "block_feed"), meta } })
             })
             for (const path of PAGES) {
-              await page.goto(url + path)
-              await settled(page)
-              const { moved, sum } = await page.evaluate<Shifts>(SHIFTS)
+              const { moved, sum } = await shiftsOf(page, url + path)
               assert.isAtMost(sum, MOST, `${path}: ${moved.join(", ")}`)
               assert.deepStrictEqual(await smallTargets(page), [], path)
+            }
+          })
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect.each([1440, 1024, 390])(
+      "stays in place while the service answers no read, in a window of %d pixels",
+      (width) =>
+        Effect.gen(function* () {
+          const { url, visit } = yield* App
+          const { page } = yield* visit("/sign-in", { width })
+          yield* Effect.promise(async () => {
+            const error = { code: "data_unavailable", message: "The market cannot be read now.", details: [] }
+            await page.routeWebSocket(/\/realtime/u, () => undefined)
+            await page.route(/\/(?:api\/v1\/|freshness)/u, (route) =>
+              route.fulfill({ status: 503, json: { error }, headers: { "retry-after": "1" } })
+            )
+            for (const path of PAGES) {
+              await shiftsOf(page, url + path)
+              // Until reads were repeated, and have failed again.
+              await page.waitForTimeout(1500)
+              const { moved, sum } = await page.evaluate<Shifts>(SHIFTS)
+              assert.isAtMost(sum, MOST, `${path}: ${moved.join(", ")}`)
             }
           })
         }),

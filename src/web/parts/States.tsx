@@ -13,6 +13,13 @@ export const Loading = ({ rows = 3, what }: { readonly rows?: number; readonly w
   </div>
 )
 
+/** What stands in the place of a placeholder of so many rows, and keeps at least its height. */
+export const InPlace = ({ children, rows = 3 }: { readonly rows?: number; readonly children: ComponentChildren }) => (
+  <div class="in-place" style={{ "--rows": rows }}>
+    {children}
+  </div>
+)
+
 /** Shown in place of a list without entries. */
 export const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="empty">{children}</p>
 
@@ -67,14 +74,13 @@ export const Shown = <A,>({
   readonly children: (answer: A) => ComponentChildren
 }) => {
   if (answer === null) {
+    const height = rows === undefined ? {} : { rows }
     return failure !== null && !isLoading ? (
-      isQuiet ? (
-        <p class="soft">Reading {what} failed.</p>
-      ) : (
-        <Failed failure={failure} isRetrying={isRetrying} />
-      )
+      <InPlace {...height}>
+        {isQuiet ? <p class="soft">Reading {what} failed.</p> : <Failed failure={failure} isRetrying={isRetrying} />}
+      </InPlace>
     ) : (
-      <Loading what={what} {...(rows === undefined ? {} : { rows })} />
+      <Loading what={what} {...height} />
     )
   }
   return (

@@ -4,7 +4,7 @@ import { isMissing } from "../data/request.ts"
 import { type Read, useRead } from "../data/useRead.ts"
 import { NotFound } from "../frame/NotFound.tsx"
 import { symbolOf } from "../market/TokenName.tsx"
-import { Loading } from "../parts/States.tsx"
+import { InPlace, Loading } from "../parts/States.tsx"
 import { Tabs } from "../parts/Tabs.tsx"
 import "../style/market.css"
 import { Candles } from "./Candles.tsx"
@@ -30,6 +30,9 @@ const sideOf = (answer: FactsAnswer | null): Counterpart | null => {
     : { mint: token.address, symbol: symbolOf(token), decimals: token.decimals }
 }
 
+/** Rows of a placeholder that is as high as the quote and the exit ladder. */
+const TRADING_ROWS = 18
+
 const Trading = ({ read }: { readonly read: Read<FactsAnswer> }) => {
   const token = sideOf(read.answer)
   if (token === null) {
@@ -37,9 +40,11 @@ const Trading = ({ read }: { readonly read: Read<FactsAnswer> }) => {
       <section class="card">
         <h2>Quote</h2>
         {read.isLoading ? (
-          <Loading what="the token" rows={18} />
+          <Loading what="the token" rows={TRADING_ROWS} />
         ) : (
-          <p class="soft">Amounts cannot be typed until the decimals of the token are known.</p>
+          <InPlace rows={TRADING_ROWS}>
+            <p class="soft">Amounts cannot be typed until the decimals of the token are known.</p>
+          </InPlace>
         )}
       </section>
     )
