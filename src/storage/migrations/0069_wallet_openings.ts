@@ -3,11 +3,10 @@ import { SqlClient } from "effect/sql"
 
 /**
  * The transfer of SOL that opened each wallet's account. Of a chain that has blocks already they are known from its newest block
- * on. Waits for the table of chains for a bounded time, because everything that writes needs it.
+ * on.
  */
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`set local lock_timeout = '5s'`
   yield* sql`
     create table wallet_openings (
       chain     integer not null,
