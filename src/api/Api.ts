@@ -16,6 +16,7 @@ import { ErrorEnvelope } from "./middleware/ErrorEnvelope.ts"
 import { PerpsGroup } from "./Perps.ts"
 import { PoolsGroup } from "./Pools.ts"
 import { PriceHistoryGroup } from "./PriceHistory.ts"
+import { ReplayFillsGroup } from "./ReplayFills.ts"
 import { RoutingGroup } from "./Routing.ts"
 import { ScreenGroup } from "./Screen.ts"
 import { SearchGroup } from "./Search.ts"
@@ -62,6 +63,7 @@ const contract = HttpApi.make("fathom")
   .add(AlertsGroup)
   .add(CopyingGroup)
   .add(ExportsGroup)
+  .add(ReplayFillsGroup)
   .add(ClosedGroup)
   // Unknown fields are rejected, and every issue is reported at once.
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

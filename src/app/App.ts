@@ -37,6 +37,7 @@ import * as Logs from "../operations/Logs.ts"
 import * as Traces from "../operations/Traces.ts"
 import { ProgramWatch } from "../quotes/execution/ProgramWatch.ts"
 import * as PastMarkets from "../past/PastMarkets.ts"
+import * as ReplayFills from "../past/ReplayFills.ts"
 import * as ProofStorePg from "../quotes/execution/ProofStorePg.ts"
 import * as ExecutedQuotes from "../quotes/ExecutedQuotes.ts"
 import { PoolBook } from "../quotes/pools/PoolBook.ts"
@@ -58,6 +59,7 @@ import { WatchList } from "../wallets/tracker/WatchList.ts"
 import * as HistoryStorePg from "../wallets/HistoryStorePg.ts"
 import * as IdentityStorePg from "../wallets/IdentityStorePg.ts"
 import { WalletAccounts } from "../wallets/WalletAccounts.ts"
+import { accountsWithFills, layerWithFills } from "../wallets/fillTrades.ts"
 import { LedgerReader } from "../wallets/LedgerReader.ts"
 import { loadIdentities } from "../wallets/reviewedIdentities.ts"
 import { WalletIndex } from "../wallets/WalletIndex.ts"
@@ -140,7 +142,10 @@ const tracker = roles.activity.pipe(
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, walletAccounts])
 )
 
-const ledger = LedgerReader.layerBackfill.pipe(Layer.provide(HistoryStorePg.layer.pipe(Layer.provide(Database.layer))))
+const ledger = layerWithFills.pipe(
+  Layer.provide(LedgerReader.layerBackfill),
+  Layer.provide(HistoryStorePg.layer.pipe(Layer.provide(Database.layer)))
+)
 
 const wallets = WalletReader.layer.pipe(
   Layer.provide([
@@ -149,7 +154,7 @@ const wallets = WalletReader.layer.pipe(
     WalletIndex.layerStored.pipe(Layer.provide([tape, roles.stores, watchedWallets])),
     PriceBook.layer,
     tape,
-    walletAccounts
+    accountsWithFills.pipe(Layer.provide(walletAccounts))
   ])
 )
 
@@ -195,7 +200,14 @@ export const layer = Startup.layer.pipe(
   Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),
   // The database starts while the market does.
   Layer.provideMerge(noteStates),
-  Layer.provide([loadedQuotes, Database.layer, AdminServer.layerWith(replayRoutes), measuring, requestLog.layerConfig]),
+  Layer.provide([
+    loadedQuotes,
+    Database.layer,
+    ReplayFills.layer,
+    AdminServer.layerWith(replayRoutes),
+    measuring,
+    requestLog.layerConfig
+  ]),
   Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer, VenueProofs.layer, ExecutedQuotes.layer]),
   Layer.provide([platform, Logs.layer])
 )

@@ -21,6 +21,7 @@ import { TradeBlocks } from "../chain/decoding/TradeBlocks.ts"
 /** Market stores in memory, for a tape that an embedder builds itself. */
 export { layer as layerMemoryStores } from "./MemoryStores.ts"
 export { CurrentReplay } from "../chain/recording/Replay.ts"
+export { recordMarket, type RecordedMarketOptions } from "../simulator/past/recordMarket.ts"
 export { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
 
 const { CurrentReplay, openReplay } = Replay

@@ -1,6 +1,13 @@
 /** The calls of the reads of usage, single trades and pools, and the setup of their own answers. */
 import { inSimulation, nowhere, onTape, type Offer, type Request, type Way } from "./walkRequests.ts"
 
+const WSOL = "So11111111111111111111111111111111111111112"
+
+/** A swap whose id tells the service of the walk what to answer. */
+const fill = (id: string) => ({
+  body: { id, wallet: nowhere, inputMint: WSOL, outputMint: nowhere, amount: "1000000", pools: [nowhere], minOut: "1" }
+})
+
 /** A call of each that it answers well. */
 export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "account.usage": () => ({ query: { from: "2026-01-01" } }),
@@ -9,6 +16,8 @@ export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
   "marketStreams.liquidity": ({ mint }) => ({ query: { mint, durationSeconds: "1" } }),
   "marketStreams.candles": ({ mint }) => ({ query: { mint, resolution: "1m", durationSeconds: "1" } }),
   "exports.day": () => ({ params: { dataset: "trades", file: "2026-03-02.ndjson" } }),
+  "replayFills.post": () => fill("first"),
+  "replayFills.list": () => ({ query: { status: "filled" } }),
   "market.stats": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "pools.list": () => ({ query: { sort: "volume", limit: "3" } }),
   "pools.facts": ({ pool }) => ({ params: { address: pool } }),
@@ -53,6 +62,9 @@ const ofDay = (day: string, headers: Readonly<Record<string, string>> = {}): Way
   request: { params: { dataset: "trades", file: `${day}.ndjson` }, headers }
 })
 
+/** Asked of a service that plays a recording. */
+const ofReplay = (request: Request): Way => ({ world: "bare", request })
+
 /** Answers that only some of them have. */
 export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
   "marketStreams.liquidity": { 404: inSimulation({ query: { mint: nowhere } }) },
@@ -63,6 +75,14 @@ export const readAnswers: Readonly<Record<string, Readonly<Record<number, Way>>>
     409: ofDay("2026-03-03"),
     416: ofDay("2026-03-02", { range: "bytes=100000-" })
   },
+  "replayFills.post": {
+    200: ofReplay(fill("first")),
+    404: ofReplay(fill("pool_not_recorded")),
+    409: inSimulation(fill("first")),
+    422: ofReplay(fill("reused")),
+    501: ofReplay(fill("venue_without_state"))
+  },
+  "replayFills.list": { 200: ofReplay({}), 409: inSimulation({}) },
   "market.stats": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "pools.facts": { 404: inSimulation({ params: { address: nowhere } }) },
   "pools.trades": { 404: inSimulation({ params: { address: nowhere } }) },

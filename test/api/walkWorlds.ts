@@ -14,6 +14,8 @@ import { ApiScope } from "../../src/api/schemas/ApiKey.ts"
 import { budgets, LimiterUnavailable } from "../../src/api/schemas/Budget.ts"
 import { MAX_TRACKED_WALLETS } from "../../src/api/schemas/Tracker.ts"
 import { DayFiles, NoDayFile } from "../../src/market/export/DayFiles.ts"
+import { FillBook } from "../../src/past/FillBook.ts"
+import { FillIdReused, FillRefused, ReplayFills } from "../../src/past/ReplayFills.ts"
 import { Tape } from "../../src/market/tape/Tape.ts"
 import { Listening } from "../../src/http/server/NodeServer.ts"
 import { TrackerStore } from "../../src/wallets/tracker/TrackerStore.ts"
@@ -119,12 +121,45 @@ const days = Layer.merge(
   )
 )
 
+/** A replay in which the id of a swap tells what becomes of it. */
+const replay = Layer.sync(ReplayFills, () => {
+  const book = new FillBook("walk")
+  const fills: ReplayFills = {
+    post: (_, { id, latencySlots, minOut, quotedOut, slippageBps: __, ...swap }) => {
+      const slot = 433_600_000
+      switch (id) {
+        case "reused":
+          return Effect.fail(new FillIdReused())
+        case "pool_not_recorded":
+        case "venue_without_state":
+          return Effect.fail(new FillRefused({ code: id, detail: "The recording does not have this pool." }))
+        default:
+          return Effect.sync(
+            () =>
+              book.get(id) ??
+              book.add({
+                ...swap,
+                id,
+                quotedOut: quotedOut ?? 1_985_000n,
+                minOut: minOut ?? 1n,
+                postedSlot: slot,
+                slot: slot + latencySlots
+              })
+          )
+      }
+    },
+    list: () => Effect.sync(() => ({ fills: book.all, slot: 433_600_000 })),
+    filledBy: () => []
+  }
+  return fills
+})
+
 /** Nothing behind the edge, a chain that is not followed, a key that has spent its budgets, and an account that is full. */
 export const bare = Layer.mergeAll(asked, spend, track).pipe(
   Layer.provideMerge(
     running({ keys, accounts, settings, feed: feed(() => ({ slot: 0, heardAtMs: null, state: "loading" })) })
   ),
-  Layer.provide(days),
+  Layer.provide([days, replay]),
   Layer.orDie
 )
 

@@ -34,7 +34,7 @@ export const folders: Record<string, ReadonlyArray<string>> = {
   tokens: ["chain", "domain", "operations", "programs", "quotes"],
   market: ["chain", "domain", "operations", "programs", "quotes", "storage", "tokens"],
   // The market of a past slot has the books and prices of the live one.
-  past: ["chain", "domain", "operations", "quotes", "tokens"],
+  past: ["chain", "domain", "operations", "programs", "quotes", "tokens"],
   funding: ["domain", "operations"],
   perps: ["chain", "domain", "operations", "programs"],
   alerts: ["domain", "market", "operations", "quotes", "storage", "tokens"],
@@ -43,7 +43,7 @@ export const folders: Record<string, ReadonlyArray<string>> = {
   // `live/market` is the market socket: channels over the frames of `live`.
   live: ["access", "chain", "domain", "market", "operations", "quotes", "storage", "tokens"],
   // The tracker's socket also carries the firings of alerts.
-  wallets: ["access", "alerts", "chain", "domain", "live", "market", "operations", "storage", "tokens"],
+  wallets: ["access", "alerts", "chain", "domain", "live", "market", "operations", "past", "storage", "tokens"],
   // The simulator writes its demo data through the ports of these capabilities.
   simulator: ["alerts", "callouts", "chain", "domain", "market", "programs", "wallets"],
   http: ["api", "domain", "operations", ...capabilities],
@@ -120,7 +120,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
   "@effect/platform-node": ["app", "http", "main.ts", "operations", "simulator", "storage", "testing"],
   "@effect/sql-pg": ["access", "alerts", "callouts", "market", "quotes", "storage", "wallets"],
   "node:child_process": ["storage"],
-  "node:crypto": ["access", "chain", "http", "live", "market", "quotes", "simulator", "storage"],
+  "node:crypto": ["access", "chain", "http", "live", "market", "past", "quotes", "simulator", "storage"],
   "node:diagnostics_channel": ["app"],
   "node:fs": ["chain", "http", "market", "quotes", "simulator", "storage"],
   "node:fs/promises": ["simulator"],

@@ -23,6 +23,7 @@ const titles: Readonly<Record<string, string>> = {
   copying: "Copy trading",
   perps: "Perpetual futures",
   exports: "Exports of whole days",
+  replayFills: "Replays",
   accountFunding: "Account funding",
   accountKeys: "Keys of the account",
   sessions: "Sessions of the app",

@@ -94,6 +94,9 @@ export class CursorExpired extends problem<CursorExpired>()("CursorExpired", "cu
 /** 409: Blocks of the day are still to come, or were never read. The message says which. */
 export class DayNotWhole extends problem<DayNotWhole>()("DayNotWhole", "day_not_whole") {}
 
+/** 409: The service follows a chain instead of playing a recording. */
+export class NotAReplay extends problem<NotAReplay>()("NotAReplay", "not_a_replay") {}
+
 /** 409: The account has reached a limit. */
 export class LimitReached extends problem<LimitReached>()("LimitReached", "limit_reached") {}
 

@@ -42,6 +42,16 @@ export interface ReplayOptions {
 }
 
 /** A recording that is opened at its first slot. */
+/** Hears what a replay plays, before the readers of its accounts and with the readers of its blocks. */
+export interface ReplayWatcher {
+  /** Everything of earlier slots was played, and nothing of this one. `moment` is where the account feed stood. */
+  slotBegins(slot: number, moment: Moment): void
+  /** A block, or blocks that are missing. Blocks come in order, some slots after their accounts. */
+  block(event: BlockEvent<TradeBlock>): void
+  /** Nothing comes any more. */
+  ended(): void
+}
+
 export interface OpenReplay extends ReplayOptions {
   readonly from: number
   readonly clock: ReplayClock
@@ -51,6 +61,7 @@ export interface OpenReplay extends ReplayOptions {
   readonly first: number
   readonly accounts: PlayedAccounts
   readonly moment: Moment
+  readonly watchers: Set<ReplayWatcher>
 }
 
 /** The replay of this process; null for none. The program provides it together with its clock. */
@@ -97,7 +108,17 @@ const openAt = Effect.fnUntraced(function* (
       const clock = new ReplayClock(yield* Clock.Clock, moment.heardAtMs)
       const { isStepping = false, speed } = options
       const pace = new ReplayPace(moment.slot, { isStepping, speed })
-      const opened: OpenReplay = { ...options, from: moment.slot, clock, pace, files, first: at, accounts, moment }
+      const opened: OpenReplay = {
+        ...options,
+        from: moment.slot,
+        clock,
+        pace,
+        files,
+        first: at,
+        accounts,
+        moment,
+        watchers: new Set()
+      }
       return opened
     }
   }
@@ -163,7 +184,7 @@ const make = Effect.gen(function* () {
     const detail = "is played by the service alone: without REPLAY=on this command answers from another market"
     return yield* new RecordingUnreadable({ folder: yield* recordDir, detail })
   }
-  const { accounts, clock, files, first, folder, from, pace, to } = opened
+  const { accounts, clock, files, first, folder, from, pace, to, watchers } = opened
   const watched = new Set<string>()
   const events = yield* Queue.unbounded<ChainEvent>()
   const blocks = yield* Queue.bounded<BlockEvent<TradeBlock>>(WAITING_BLOCKS)
@@ -205,11 +226,15 @@ const make = Effect.gen(function* () {
       case "Block": {
         progress.block = each.block.slot
         progress.blockTimeMs = each.block.blockTimeMs
-        return void (yield* Queue.offer(blocks, decoded(each.block)))
+        const event = decoded(each.block)
+        watchers.forEach((watcher) => watcher.block(event))
+        return void (yield* Queue.offer(blocks, event))
       }
       case "Gap": {
         const { from, reason, to } = each.gap
-        return void (yield* Queue.offer(blocks, { _tag: "Gap", from, to, reason }))
+        const event: BlockEvent<TradeBlock> = { _tag: "Gap", from, to, reason }
+        watchers.forEach((watcher) => watcher.block(event))
+        return void (yield* Queue.offer(blocks, event))
       }
       case "Unwatched":
     }
@@ -233,6 +258,14 @@ const make = Effect.gen(function* () {
 
   /** The file that is played, and how much of it was. A replay that failed goes on there. */
   const place = { file: 0, played: 0, atMs: opened.moment.heardAtMs }
+  let begunSlot = from
+  /** Tells the watchers that the accounts reach a later slot. */
+  const begin = (each: Played, slot: number | null) => {
+    if (slot !== null && slot > begunSlot && each._tag !== "Block") {
+      begunSlot = slot
+      watchers.forEach((watcher) => watcher.slotBegins(slot, progress.moment))
+    }
+  }
   const run = Effect.gen(function* () {
     yield* isFollowed.await
     for (; place.file < files.length; place.file++, place.played = 0) {
@@ -263,6 +296,7 @@ const make = Effect.gen(function* () {
         yield* pauseMs > 0 ? Effect.sleep(Duration.millis(pauseMs)) : Effect.void
         place.atMs = Math.max(place.atMs, each.atMs)
         clock.advance(place.atMs)
+        begin(each, slot)
         yield* play(each)
         yield* taken
         if (isEnd(each)) {
@@ -275,6 +309,7 @@ const make = Effect.gen(function* () {
     Effect.andThen(
       Effect.suspend(() => {
         progress.isDone = true
+        watchers.forEach((watcher) => watcher.ended())
         return Effect.logInfo("The replay has ended; its last state stays", { slot: progress.moment.slot, folder })
       })
     ),

@@ -51,6 +51,7 @@ import * as MarketStreams from "../handlers/MarketStreams.ts"
 import * as Perps from "../handlers/Perps.ts"
 import * as Pools from "../handlers/Pools.ts"
 import * as PriceAt from "../handlers/PriceHistory.ts"
+import * as ReplayFills from "../handlers/ReplayFills.ts"
 import * as Routing from "../handlers/Routing.ts"
 import * as Screen from "../handlers/Screen.ts"
 import * as Search from "../handlers/Search.ts"
@@ -180,6 +181,7 @@ const handlers = Layer.mergeAll(
   Alerts.layer,
   Copying.layer,
   Exports.layer,
+  ReplayFills.layer,
   Closed.layer
 )
 

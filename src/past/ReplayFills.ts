@@ -1,0 +1,186 @@
+/** Fills of a replay: intended swaps, executed against the recorded state. A live market has none. */
+import { Context, Effect, Layer, Schema } from "effect"
+import type { Address } from "../domain/Address.ts"
+import { CurrentReplay, type OpenReplay, type ReplayWatcher } from "../chain/recording/Replay.ts"
+import type { Moment } from "../chain/recording/recordEntry.ts"
+import { Stopped } from "./executeHops.ts"
+import { type Fill, FillBook, type FillOrder } from "./FillBook.ts"
+
+/** Swaps of one owner in one replay. */
+export const MOST_FILLS = 1000
+
+/** This process plays no recording. */
+export class NotAReplay extends Schema.TaggedError<NotAReplay>()("NotAReplay", {}) {}
+
+/** The swap has no price now. */
+export class FillRefused extends Schema.TaggedError<FillRefused>()("FillRefused", {
+  code: Schema.String,
+  detail: Schema.String
+}) {}
+
+/** The id belongs to another swap. */
+export class FillIdReused extends Schema.TaggedError<FillIdReused>()("FillIdReused", {}) {}
+
+/** The owner has `MOST_FILLS` swaps. */
+export class TooManyFills extends Schema.TaggedError<TooManyFills>()("TooManyFills", {}) {}
+
+/** A swap as it is posted. Its least output is given, or follows from the slippage and the quoted output. */
+export interface FillRequest extends Pick<
+  FillOrder,
+  "id" | "wallet" | "inputMint" | "outputMint" | "amount" | "pools" | "model"
+> {
+  readonly latencySlots: number
+  readonly quotedOut: bigint | null
+  readonly minOut: bigint | null
+  readonly slippageBps: number
+}
+
+export interface ReplayFills {
+  /** Takes a swap, or returns the one that this id already has. */
+  readonly post: (
+    owner: string,
+    request: FillRequest
+  ) => Effect.Effect<Fill, NotAReplay | FillRefused | FillIdReused | TooManyFills>
+  /** The owner's swaps in the order in which they were posted, and the newest slot of the replay. */
+  readonly list: (
+    owner: string
+  ) => Effect.Effect<{ readonly fills: ReadonlyArray<Fill>; readonly slot: number }, NotAReplay>
+  /** Filled swaps of a wallet, whoever posted them, in the order of their slots. */
+  readonly filledBy: (wallet: Address) => ReadonlyArray<Fill>
+}
+
+const notAReplay = new NotAReplay()
+
+/** The fills of this process. Without a replay there are none. */
+export const ReplayFills = Context.Reference<ReplayFills>("fathom/past/ReplayFills", {
+  defaultValue: () => ({
+    post: () => Effect.fail(notAReplay),
+    list: () => Effect.fail(notAReplay),
+    filledBy: () => []
+  })
+})
+
+/** What a client decides of a swap, to tell a repetition from another swap. */
+interface Posted {
+  readonly request: string
+  readonly fill: string
+}
+
+const textOf = (request: FillRequest): string =>
+  JSON.stringify(request, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))
+
+/** The least output that the slippage allows, rounded down. */
+const leastOut = (quotedOut: bigint, slippageBps: number): bigint =>
+  (quotedOut * (10_000n - BigInt(slippageBps))) / 10_000n
+
+/** The swaps of all owners of a replay. */
+export class FillBooks implements ReplayWatcher {
+  readonly #replay: Pick<OpenReplay, "accounts" | "pace">
+  readonly #books = new Map<string, { readonly book: FillBook; readonly posted: Map<string, Posted> }>()
+  #moment: Moment
+  /** The newest slot that has begun. */
+  #begun: number
+
+  constructor(replay: Pick<OpenReplay, "accounts" | "moment" | "pace">) {
+    this.#replay = replay
+    this.#moment = replay.moment
+    this.#begun = replay.moment.slot
+  }
+
+  #state() {
+    const { epoch, unixTimestamp } = this.#moment
+    const { all } = this.#replay.accounts
+    return { accounts: (address: Address) => all.get(address), clock: { slot: this.slot, epoch, unixTimestamp } }
+  }
+
+  /** The newest slot of the replay. */
+  get slot(): number {
+    return Math.max(this.#begun, this.#replay.pace.slot)
+  }
+
+  slotBegins(slot: number, moment: Moment): void {
+    this.#moment = moment
+    this.#begun = Math.max(this.#begun, slot)
+    const state = this.#state()
+    this.#books.forEach(({ book }) => book.slotBegins(slot, state))
+  }
+
+  block(event: Parameters<ReplayWatcher["block"]>[0]): void {
+    const state = this.#state()
+    this.#books.forEach(({ book }) => (event._tag === "Block" ? book.block(event.block, state) : book.gap(event.from)))
+  }
+
+  ended(): void {
+    this.#books.forEach(({ book }) => book.blocksBefore(Number.POSITIVE_INFINITY))
+  }
+
+  #of(owner: string) {
+    const known = this.#books.get(owner)
+    if (known !== undefined) {
+      return known
+    }
+    const made = { book: new FillBook(owner), posted: new Map<string, Posted>() }
+    this.#books.set(owner, made)
+    return made
+  }
+
+  post(owner: string, request: FillRequest): Fill | FillRefused | FillIdReused | TooManyFills {
+    const { book, posted } = this.#of(owner)
+    const text = textOf(request)
+    const earlier = posted.get(request.id)
+    const known = book.get(request.id)
+    if (earlier !== undefined && known !== null) {
+      return earlier.request === text ? known : new FillIdReused()
+    }
+    if (posted.size >= MOST_FILLS) {
+      return new TooManyFills()
+    }
+    const { latencySlots, minOut, quotedOut, slippageBps, ...swap } = request
+    const hops = book.quote(swap, this.#state())
+    if (hops instanceof Stopped) {
+      return new FillRefused({ code: hops.code, detail: hops.detail })
+    }
+    const quoted = quotedOut ?? hops.at(-1)?.amountOut ?? 0n
+    posted.set(request.id, { request: text, fill: request.id })
+    return book.add({
+      ...swap,
+      quotedOut: quoted,
+      minOut: minOut ?? leastOut(quoted, slippageBps),
+      postedSlot: this.slot,
+      slot: this.slot + latencySlots
+    })
+  }
+
+  list(owner: string): ReadonlyArray<Fill> {
+    return this.#books.get(owner)?.book.all ?? []
+  }
+
+  filledBy(wallet: Address): ReadonlyArray<Fill> {
+    return Array.from(this.#books.values())
+      .flatMap(({ book }) => book.all.filter((fill) => fill.status === "filled" && fill.wallet === wallet))
+      .toSorted((a, b) => a.slot - b.slot)
+  }
+}
+
+/** The fills of this replay. */
+export const fillsOf = (books: FillBooks): ReplayFills => ({
+  post: (owner, request) =>
+    Effect.suspend(() => {
+      const fill = books.post(owner, request)
+      return "_tag" in fill ? Effect.fail(fill) : Effect.succeed(fill)
+    }),
+  list: (owner) => Effect.sync(() => ({ fills: books.list(owner), slot: books.slot })),
+  filledBy: (wallet) => books.filledBy(wallet)
+})
+
+/** The fills of the replay of this process; none without one. */
+export const layer: Layer.Layer<never> = Layer.unwrap(
+  Effect.map(CurrentReplay, (replay): Layer.Layer<never> => {
+    if (replay === null) {
+      return Layer.empty
+    }
+    const books = new FillBooks(replay)
+    replay.watchers.add(books)
+    return Layer.succeed(ReplayFills, fillsOf(books))
+  })
+)

@@ -1,0 +1,109 @@
+/**
+ * Fills of a replay as the trades of their wallet. They reach the ledger as a history of the wallet, and nothing else: no
+ * volume, candle or holder counts them.
+ */
+import { Clock, Effect, Layer } from "effect"
+import type { NetTrade } from "../api/schemas/Trade.ts"
+import type { Rational } from "../domain/rational.ts"
+import { Signature } from "../domain/Signature.ts"
+import { isMoney } from "../domain/stables.ts"
+import { SOL } from "../domain/Address.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
+import { tapeTradesOf } from "../market/model/tapeTrades.ts"
+import type { Fill } from "../past/FillBook.ts"
+import { ReplayFills } from "../past/ReplayFills.ts"
+import { NOT_BEGUN } from "./historyProgress.ts"
+import { HistoryStore } from "./HistoryStore.ts"
+import { PRICED_BY, PRICED_SLOTS, solPriceBy } from "./historyTrades.ts"
+import { type LedgerHistory, LedgerReader, LedgerUnavailable } from "./LedgerReader.ts"
+import { WalletAccounts } from "./WalletAccounts.ts"
+
+/** A filled swap as the net trade of its wallet. `rank` counts the wallet's fills of the slot from 0. */
+const netOf = (fill: Fill, rank: number): NetTrade => {
+  const { amount, amountOut, inputMint, outputMint } = fill
+  const given = { mint: inputMint, amount, decimals: null }
+  const received = { mint: outputMint, amount: amountOut ?? 0n, decimals: null }
+  const isBuy = !isMoney(outputMint) || (isMoney(inputMint) && outputMint === SOL)
+  const [only, ...others] = fill.hops
+  const pool = only !== undefined && others.length === 0 ? only : null
+  return {
+    signature: Signature.make(fill.signature),
+    slot: fill.slot,
+    blockTime: fill.atMs === null ? null : Math.floor(fill.atMs / 1000),
+    indexInBlock: rank,
+    outer: 0,
+    inner: null,
+    feeLamports: 0n,
+    wallet: fill.wallet,
+    side: isBuy ? "buy" : "sell",
+    token: isBuy ? received : given,
+    quote: isBuy ? given : received,
+    index: 0,
+    legs: [],
+    pool: pool?.pool ?? null,
+    dex: pool?.dex ?? null,
+    held: { token: null, quote: null },
+    fees: [],
+    priorityLamports: null
+  }
+}
+
+/** The trades of filled swaps of one wallet, oldest first, in micro-dollars for a lamport at each. */
+export const fillTradesOf = (
+  fills: ReadonlyArray<Fill>,
+  prices: ReadonlyArray<Rational | null>
+): ReadonlyArray<TapeTrade> =>
+  fills.flatMap((fill, at) => {
+    const rank = fills.slice(0, at).filter(({ slot }) => slot === fill.slot).length
+    const price = { timeMs: fill.atMs ?? 0, microPerLamport: prices[at] ?? null }
+    return tapeTradesOf({ legs: [], nets: [netOf(fill, rank)], unresolved: 0 }, price)
+  })
+
+/** Ledgers in which a wallet with fills has them as its history. Its earlier trades are not known. */
+export const layerWithFills = Layer.effect(
+  LedgerReader,
+  Effect.gen(function* () {
+    const inner = yield* LedgerReader
+    const store = yield* HistoryStore
+    const { filledBy } = yield* ReplayFills
+    const known = new Map<string, Rational>()
+    /** Micro-dollars for a lamport at the time of a fill. A price that was found is kept. */
+    const priceOf = Effect.fnUntraced(function* ({ atMs, signature, slot }: Fill) {
+      const found =
+        known.get(signature) ?? solPriceBy(yield* store.solSwaps(slot - PRICED_SLOTS, slot, PRICED_BY), atMs ?? 0)
+      if (found !== null) {
+        known.set(signature, found)
+      }
+      return found
+    })
+    const historyOfFills = Effect.fnUntraced(
+      function* (fills: ReadonlyArray<Fill>) {
+        const prices = yield* Effect.forEach(fills, priceOf)
+        const throughMs = yield* Clock.currentTimeMillis
+        const history: LedgerHistory = {
+          progress: { ...NOT_BEGUN, state: "done", read: fills.length, fromMs: fills[0]?.atMs ?? null, throughMs },
+          trades: fillTradesOf(fills, prices).toReversed()
+        }
+        return history
+      },
+      Effect.mapError((cause) => new LedgerUnavailable({ cause }))
+    )
+    return LedgerReader.of({
+      ...inner,
+      historyOf: (wallet, limit) => {
+        const fills = filledBy(wallet)
+        return fills.length === 0 ? inner.historyOf(wallet, limit) : historyOfFills(fills.slice(-limit))
+      }
+    })
+  })
+)
+
+/** A wallet with fills has no accounts on any chain: its trades name all that it holds. */
+export const accountsWithFills = Layer.effect(
+  WalletAccounts,
+  Effect.gen(function* () {
+    const inner = yield* WalletAccounts
+    const { filledBy } = yield* ReplayFills
+    return WalletAccounts.of({ ...inner, of: (wallet) => (filledBy(wallet).length > 0 ? "named" : inner.of(wallet)) })
+  })
+)
