@@ -118,6 +118,7 @@ const CHOSEN = {
   minUsd: "100",
   minHolders: "50",
   holdHours: "24",
+  leverage: "10",
   maxHops: "2",
   inputDecimals: "9",
   outputDecimals: "6",

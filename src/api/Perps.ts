@@ -21,6 +21,7 @@ const isZero = (text: string): boolean => /^[0.]*$/u.test(text)
 
 const MOST_COINS = 1_000_000_000_000n
 const MOST_HOURS = 8760n
+const MOST_LEVERAGE = 1000n
 
 /** Former keys of venues that have been renamed. */
 export const FORMER_KEYS: Readonly<Record<string, PerpsVenue>> = { drift: "velocity" }
@@ -33,6 +34,10 @@ const sizeInRange = ({ size }: { readonly size: string }) =>
 
 const holdInRange = ({ holdHours = defaults.holdHours }: { readonly holdHours?: string }) =>
   isAtMost(holdHours, MOST_HOURS) || refuse("holdHours", "out_of_range", `holdHours must be from 0 to ${MOST_HOURS}.`)
+
+const leverageInRange = ({ leverage = "1" }: { readonly leverage?: string }) =>
+  (isAtMost(leverage, MOST_LEVERAGE) && BigInt(leverage.split(".")[0] ?? "0") >= 1n) ||
+  refuse("leverage", "out_of_range", `leverage must be from 1 to ${MOST_LEVERAGE}.`)
 
 const venuesKnown = ({ venues = [] }: { readonly venues?: ReadonlyArray<string> }) =>
   venues.every((venue) => knownVenues.has(venue)) ||
@@ -54,6 +59,10 @@ export const PerpsQuery = Schema.Struct({
     Schema.optionalKey(DecimalParameter),
     `Hours for which the position is held, 0 to ${MOST_HOURS}; ${defaults.holdHours} by default.`
   ),
+  leverage: field(
+    Schema.optionalKey(DecimalParameter),
+    `Value of the position in multiples of its margin, 1 to ${MOST_LEVERAGE}, for the liquidation price; none by default.`
+  ),
   venues: Schema.optionalKey(
     Schema.String.check(Schema.isMaxLength(256, { expected: "at most 256 characters" }))
       .annotate({
@@ -61,7 +70,12 @@ export const PerpsQuery = Schema.Struct({
       })
       .pipe(Schema.decodeTo(CommaList(VenueLabel, 64)))
   )
-}).check(Schema.makeFilter(sizeInRange), Schema.makeFilter(holdInRange), Schema.makeFilter(venuesKnown))
+}).check(
+  Schema.makeFilter(sizeInRange),
+  Schema.makeFilter(holdInRange),
+  Schema.makeFilter(leverageInRange),
+  Schema.makeFilter(venuesKnown)
+)
 
 export class PerpsQuote extends Schema.Opaque<PerpsQuote>()(
   Schema.Struct({
@@ -71,6 +85,7 @@ export class PerpsQuote extends Schema.Opaque<PerpsQuote>()(
         side: field(Schema.Literals(["buy", "sell"]), "Side of the trade."),
         size: field(Schema.String, "Coins as exact decimal text."),
         holdHours: field(Schema.Finite, "Hours for which the position is held."),
+        leverage: field(Schema.NullOr(Schema.Finite), "The requested leverage; null for none."),
         venues: field(Schema.NullOr(Schema.Array(PerpsVenue)), "The requested venues; null for all.")
       }),
       "The request as it was understood."

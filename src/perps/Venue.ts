@@ -2,6 +2,7 @@ import { type Effect, Exit, Option, Schema } from "effect"
 import type { PerpsVenue } from "../api/schemas/Perps.ts"
 import type { Book } from "./bookWalk.ts"
 import type { Funding } from "./fundingRates.ts"
+import type { MarginTier } from "./margin.ts"
 import type { VenueBudget } from "./VenueBudget.ts"
 import type { OpenFee } from "./jupiterCosts.ts"
 
@@ -27,6 +28,10 @@ export interface VenueMarket extends Book {
   readonly lots: Lots
   readonly funding: Funding
   readonly fees: Fees
+  /** Coins of all open positions, longs or shorts; absent or null when the venue does not say. */
+  readonly openInterest?: bigint | null
+  /** Margin tiers, the first from zero on; absent or null when the venue does not publish them. */
+  readonly margin?: ReadonlyArray<MarginTier> | null
   /** The fee beyond the taker fee of a pool that fills at one price and charges for the size; absent for a book. */
   readonly openFee?: OpenFee
 }

@@ -5,8 +5,10 @@
  */
 import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
+import { ONE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
+import { amountOf } from "./margin.ts"
 import type { Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk } from "./venueHttp.ts"
@@ -17,7 +19,10 @@ const Market = Schema.Struct({
   ticker: Schema.String,
   status: Schema.String,
   nextFundingRate: RateText,
-  stepSize: PositiveText
+  stepSize: PositiveText,
+  openInterest: Schema.optionalKey(Schema.Unknown),
+  initialMarginFraction: Schema.optionalKey(Schema.Unknown),
+  maintenanceMarginFraction: Schema.optionalKey(Schema.Unknown)
 })
 
 const Levels = Schema.Array(Schema.Struct({ price: DecimalText, size: DecimalText }))
@@ -28,8 +33,20 @@ const Height = Schema.Struct({ height: Schema.String, time: Schema.String.check(
 
 const fees = { taker: 5_000_000n, maker: 1_000_000n }
 
-const termsOf = ({ nextFundingRate, status, stepSize }: typeof Market.Type) =>
-  status === "ACTIVE" ? { nextFundingRate, stepSize } : null
+/** One tier: the venue's fractions are for positions of any value. The initial one rises with the open interest. */
+const marginOf = ({ initialMarginFraction, maintenanceMarginFraction }: typeof Market.Type) => {
+  const [initial, maintenance] = [amountOf(initialMarginFraction), amountOf(maintenanceMarginFraction)]
+  return initial === null || maintenance === null || initial === 0n || initial > ONE || maintenance > initial
+    ? null
+    : [{ from: 0n, initial, maintenance }]
+}
+
+const termsOf = (market: typeof Market.Type) => {
+  const { nextFundingRate, openInterest, status, stepSize } = market
+  return status === "ACTIVE"
+    ? { nextFundingRate, stepSize, openInterest: amountOf(openInterest), margin: marginOf(market) }
+    : null
+}
 
 /** Reads from the indexer at this address. */
 export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
@@ -62,6 +79,8 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
       asOfMs: Date.parse(block.time),
       lots: { step: market.stepSize, least: null, most: null, leastValue: null },
       funding: fundingOf(market.nextFundingRate, 1),
+      openInterest: market.openInterest,
+      margin: market.margin,
       fees
     }
   })

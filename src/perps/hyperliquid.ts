@@ -3,25 +3,40 @@
  * of the first tier, as of November 2026: 0.045 % and 0.015 %. Orders below ten dollars are rejected. A book has 20
  * levels. With `nSigFigs`, prices are rounded away from the middle, so that 20 levels reach further.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { type Book, joinBooks } from "./bookWalk.ts"
 import { ONE, SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
+import { amountOf, type MarginTier, tierOf } from "./margin.ts"
 import { NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, RateText } from "./venueSchemas.ts"
 
-const Contexts = Schema.Tuple([Schema.Struct({ universe: Schema.Array(Schema.Unknown) }), Schema.Array(Schema.Unknown)])
+const Contexts = Schema.Tuple([
+  Schema.Struct({ universe: Schema.Array(Schema.Unknown), marginTables: Schema.optionalKey(Schema.Unknown) }),
+  Schema.Array(Schema.Unknown)
+])
+const Leverage = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))
+const MarginTables = Schema.Array(
+  Schema.Tuple([
+    Schema.Int,
+    Schema.Struct({
+      marginTiers: Schema.NonEmptyArray(Schema.Struct({ lowerBound: DecimalText, maxLeverage: Leverage }))
+    })
+  ])
+)
 /** An entry of the universe with its context, which has the same index in the second list. */
 const Listed = Schema.Struct({
   name: Schema.String,
   szDecimals: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: SCALE })),
   isDelisted: Schema.optionalKey(Schema.Boolean),
-  context: Schema.Struct({ funding: RateText })
+  maxLeverage: Schema.optionalKey(Schema.Unknown),
+  marginTableId: Schema.optionalKey(Schema.Unknown),
+  context: Schema.Struct({ funding: RateText, openInterest: Schema.optionalKey(Schema.Unknown) })
 })
 
 const Levels = Schema.Array(Schema.Struct({ px: DecimalText, sz: DecimalText }))
@@ -43,8 +58,39 @@ const RESOLUTIONS = [undefined, 4, 3] as const
 
 const levelOf = ({ px, sz }: (typeof Levels.Type)[number]) => ({ price: px, size: sz })
 
-const termsOf = ({ context: { funding }, isDelisted, szDecimals }: typeof Listed.Type) =>
-  isDelisted === true ? null : { funding, szDecimals }
+/** A position is kept with half of the margin that opens it. */
+const HALF = { numerator: 1n, denominator: 2n }
+
+type Tables = ReadonlyMap<unknown, ReadonlyArray<MarginTier>>
+
+/** Margin tiers by the id of their table. Without readable tables, no market has tiers. */
+const tablesOf = (marginTables: unknown): Tables =>
+  new Map(
+    Option.match(Schema.decodeUnknownOption(MarginTables)(marginTables), {
+      onNone: () => [],
+      onSome: (tables) =>
+        tables.map(([id, { marginTiers }]) => [
+          id,
+          marginTiers.map(({ lowerBound, maxLeverage }) => tierOf(lowerBound, maxLeverage, HALF))
+        ])
+    })
+  )
+
+/** The tiers of a market: those of its table, else one of its greatest leverage; null when it states neither. */
+const marginOf = (tables: Tables, { marginTableId, maxLeverage }: typeof Listed.Type) =>
+  tables.get(marginTableId) ?? (Schema.is(Leverage)(maxLeverage) ? [tierOf(0n, maxLeverage, HALF)] : null)
+
+const termsOf = (tables: Tables) => (listed: typeof Listed.Type) => {
+  const { context, isDelisted, szDecimals } = listed
+  return isDelisted === true
+    ? null
+    : {
+        funding: context.funding,
+        szDecimals,
+        openInterest: amountOf(context.openInterest),
+        margin: marginOf(tables, listed)
+      }
+}
 
 const paired = (universe: ReadonlyArray<unknown>, contexts: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
   universe.map((entry, i) => (typeof entry === "object" ? { ...entry, context: contexts[i] } : entry))
@@ -57,8 +103,8 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
 
   const listing = yield* makeListing(
     ask(info({ type: "metaAndAssetCtxs" }), Contexts, { isListing: true, units: LISTING_UNITS }).pipe(
-      Effect.map(({ value: [{ universe }, contexts] }) =>
-        listingOf(readEach(paired(universe, contexts), Listed, "name", termsOf))
+      Effect.map(({ value: [{ marginTables, universe }, contexts] }) =>
+        listingOf(readEach(paired(universe, contexts), Listed, "name", termsOf(tablesOf(marginTables))))
       )
     )
   )
@@ -83,6 +129,8 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
       ...(yield* book),
       lots: { step: tenTo(SCALE - listed.szDecimals), least: null, most: null, leastValue: LEAST_VALUE },
       funding: fundingOf(listed.funding, 1),
+      openInterest: listed.openInterest,
+      margin: listed.margin,
       fees
     }
   })

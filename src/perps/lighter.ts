@@ -9,6 +9,7 @@ import { tenTo } from "../domain/decimal.ts"
 import { SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
+import { amountOf } from "./margin.ts"
 import { NoMarket, type Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { cacheListing, makeAsk } from "./venueHttp.ts"
@@ -24,7 +25,8 @@ const Market = Schema.Struct({
   maker_fee: DecimalText,
   min_base_amount: DecimalText,
   min_quote_amount: DecimalText,
-  supported_size_decimals: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: SCALE }))
+  supported_size_decimals: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: SCALE })),
+  open_interest: Schema.optionalKey(Schema.Unknown)
 })
 
 const FundingRates = Schema.Struct({ funding_rates: Schema.Array(Schema.Unknown) })
@@ -88,6 +90,7 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
         leastValue: market.min_quote_amount
       },
       funding: fundingOf(rate, 8, 1),
+      openInterest: amountOf(market.open_interest),
       fees: { taker: feeOfShare(percent(market.taker_fee)), maker: feeOfShare(percent(market.maker_fee)) }
     }
   })

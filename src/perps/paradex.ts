@@ -7,6 +7,7 @@ import { Cache, Effect, Exit, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, readEach, termsIn } from "./marketListing.ts"
+import { amountOf } from "./margin.ts"
 import { isAbsent, type Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk } from "./venueHttp.ts"
@@ -26,7 +27,11 @@ const Market = Schema.Struct({
   funding_period_hours: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 24 }))),
   fee_config: Schema.Struct({ api_fee: Schema.Struct({ taker_fee: Fee, maker_fee: Fee }) })
 })
-const Summary = Schema.Struct({ symbol: Schema.String, funding_rate: RateText })
+const Summary = Schema.Struct({
+  symbol: Schema.String,
+  funding_rate: RateText,
+  open_interest: Schema.optionalKey(Schema.Unknown)
+})
 
 const Orderbook = Schema.Struct({
   market: Schema.String,
@@ -95,6 +100,7 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
         leastValue: market.min_notional ?? null
       },
       funding: fundingOf(summary.funding_rate, hours),
+      openInterest: amountOf(summary.open_interest),
       fees: { taker: feeOf(market.fee_config.api_fee.taker_fee), maker: feeOf(market.fee_config.api_fee.maker_fee) }
     }
   })

@@ -41,7 +41,7 @@ export const inCoins = (market: VenueMarket, multiplier: bigint): VenueMarket | 
   if (multiplier === 1n) {
     return market
   }
-  const { asks, bids, lots } = market
+  const { asks, bids, lots, openInterest } = market
   if ([...asks, ...bids].some(({ price }) => price % multiplier !== 0n)) {
     return null
   }
@@ -50,6 +50,7 @@ export const inCoins = (market: VenueMarket, multiplier: bigint): VenueMarket | 
     ...market,
     bids: bids.map(level),
     asks: asks.map(level),
+    ...(openInterest != null && { openInterest: openInterest * multiplier }),
     lots: {
       step: lots.step * multiplier,
       least: lots.least === null ? null : lots.least * multiplier,

@@ -6,6 +6,7 @@ import { type Fill, impactBps, type Side, walk } from "./bookWalk.ts"
 import { fixedNumber, ONE, type Ratio, roundAt, SCALE } from "./exact.ts"
 import { carryOf, holdBps } from "./fundingRates.ts"
 import { impactFeeBps, type OpenFee } from "./jupiterCosts.ts"
+import { liquidationPrice, tierAt } from "./margin.ts"
 import type { VenueReading } from "./PerpsVenues.ts"
 import { venueName } from "./symbols.ts"
 import type { Fees, Lots, VenueFault, VenueMarket, VenueUnreadable } from "./Venue.ts"
@@ -16,6 +17,8 @@ export interface PerpsOrder {
   readonly side: Side
   readonly size: bigint
   readonly holdHours: bigint
+  /** Value of the position in multiples of its margin; null for none. */
+  readonly leverage?: bigint | null
 }
 
 /** Costs are shown in millionths of a basis point, and added up as they are shown. */
@@ -85,6 +88,11 @@ const nothing = {
   ask: null,
   mid: null,
   filledPct: null,
+  openInterest: null,
+  marginTiers: null,
+  maxLeverage: null,
+  maintenanceMarginPct: null,
+  liquidationPrice: null,
   healthy: false,
   asOfMs: null
 }
@@ -131,6 +139,43 @@ const tryOrder = (order: PerpsOrder, { asks, bids, lots, openFee }: VenueMarket)
   return { fill, impact, reason: impact === null ? ("thin_book" as const) : null }
 }
 
+const MARGIN_DIGITS = 10
+
+/** Leverage that the margin of a tier allows. */
+const leverageOf = (initial: bigint): number =>
+  fixedNumber(roundAt({ numerator: ONE, denominator: initial }, MARGIN_DIGITS), MARGIN_DIGITS)
+
+const percentOf = (share: bigint): number =>
+  fixedNumber(roundAt({ numerator: share * 100n, denominator: ONE }, MARGIN_DIGITS), MARGIN_DIGITS)
+
+/** Open interest, margin tiers, and what the filled order would need. */
+const standingOf = (
+  { leverage = null, side, size }: PerpsOrder,
+  { margin = null, openInterest = null }: VenueMarket,
+  fill: Fill | null
+) => {
+  const isFilled = fill !== null && fill.filled >= size
+  const tier = margin === null || !isFilled ? null : tierAt(margin, fill.paid / ONE)
+  const liquidation =
+    margin === null || !isFilled || leverage === null
+      ? null
+      : liquidationPrice(margin, { side, size, entry: fill.paid / size, leverage })
+  return {
+    openInterest: openInterest === null ? null : fixedNumber(openInterest),
+    marginTiers:
+      margin === null
+        ? null
+        : margin.map(({ from, initial, maintenance }) => ({
+            fromUsd: fixedNumber(from),
+            maxLeverage: leverageOf(initial),
+            maintenanceMarginPct: percentOf(maintenance)
+          })),
+    maxLeverage: tier === null ? null : leverageOf(tier.initial),
+    maintenanceMarginPct: tier === null ? null : percentOf(tier.maintenance),
+    liquidationPrice: liquidation === null ? null : fixedNumber(liquidation)
+  }
+}
+
 const readEntry = (order: PerpsOrder, reading: VenueReading, market: VenueMarket, ourBps: bigint): Scored => {
   const bid = market.bids[0]?.price
   const ask = market.asks[0]?.price
@@ -156,6 +201,7 @@ const readEntry = (order: PerpsOrder, reading: VenueReading, market: VenueMarket
     // Half of the sum, as five tenths with one more digit.
     mid: bid === undefined || ask === undefined ? null : fixedNumber((bid + ask) * 5n, SCALE + 1),
     filledPct: fill === null ? null : filledShare(fill, order.size),
+    ...standingOf(order, market, fill),
     healthy: reason === null,
     asOfMs: market.asOfMs,
     reason

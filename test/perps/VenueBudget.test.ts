@@ -144,7 +144,7 @@ describe("Hyperliquid", () => {
       yield* TestClock.setTime(RECORDED_MS)
       const venue = yield* recordedHyperliquid.make
       const entryOf = Effect.fnUntraced(function* (size: string) {
-        const order = { symbol: "BTC", side: "buy", size: fixed(size), holdHours: 0n } as const
+        const order = { symbol: "BTC", side: "buy", size: fixed(size), holdHours: 0n, leverage: null } as const
         const { read } = yield* PerpsVenues
         const [reading] = yield* read("BTC", ["hl"], order)
         return reading === undefined ? undefined : score(order, reading, 0n).entry

@@ -15,6 +15,7 @@ const order = (change: Partial<PerpsOrder> = {}): PerpsOrder => ({
   side: "buy",
   size: fixed("0.5"),
   holdHours: fixed("24"),
+  leverage: null,
   ...change
 })
 
@@ -118,6 +119,11 @@ describe("one venue", () => {
           ask: null,
           mid: null,
           filledPct: null,
+          openInterest: null,
+          marginTiers: null,
+          maxLeverage: null,
+          maintenanceMarginPct: null,
+          liquidationPrice: null,
           healthy: false,
           asOfMs,
           reason

@@ -34,8 +34,20 @@ export const recordedHyperliquid: Recording = {
     "POST /info metaAndAssetCtxs": [
       {
         universe: [
-          { name: "BTC", szDecimals: 5, maxLeverage: 40 },
+          { name: "BTC", szDecimals: 5, maxLeverage: 40, marginTableId: 56 },
           { name: "FTT", szDecimals: 1, maxLeverage: 3, isDelisted: true }
+        ],
+        marginTables: [
+          [
+            56,
+            {
+              description: "tiered 40x",
+              marginTiers: [
+                { lowerBound: "0.0", maxLeverage: 40 },
+                { lowerBound: "150000000.0", maxLeverage: 20 }
+              ]
+            }
+          ]
         ]
       },
       [

@@ -30,6 +30,20 @@ const gone =
 
 const bytes = (count: number) => new Response(`"${"x".repeat(count)}"`)
 
+const openInterests: Readonly<Record<string, string>> = {
+  hl: "688.11",
+  dydx: "228.1848",
+  paradex: "150.1",
+  lighter: "3955.9"
+}
+const margins: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
+  hl: [
+    ["0", "0.025", "0.0125"],
+    ["150000000", "0.05", "0.025"]
+  ],
+  dydx: [["0", "0.02", "0.012"]]
+}
+
 describe.each(recordings)("the adapter of $key", (recording) => {
   const { absent, answers, book, crossed, key, meaning } = recording
   const failing = (path: string, answer: () => ReturnType<Override>) => faultOf(recording, instead(path, answer))
@@ -53,6 +67,15 @@ describe.each(recordings)("the adapter of $key", (recording) => {
       const { funding } = yield* read(recording)
       assert.strictEqual(fixedNumber(roundAt(aprPct(funding), 12), 12), meaning.fundingAprPct)
       assert.strictEqual(funding.intervalHours, meaning.fundingIntervalHours)
+    })
+  )
+
+  it.effect("reads open interest and margin where the venue states them", () =>
+    Effect.gen(function* () {
+      const { margin = null, openInterest = null } = yield* read(recording)
+      assert.strictEqual(openInterest === null ? null : fixedText(openInterest), openInterests[key] ?? null)
+      const tiers = margin?.map((tier) => [tier.from, tier.initial, tier.maintenance].map((each) => fixedText(each)))
+      assert.deepStrictEqual(tiers ?? null, margins[key] ?? null)
     })
   )
 

@@ -37,6 +37,12 @@ export type PerpsReason = typeof PerpsReason.Type
 const Bps = Schema.NullOr(Schema.Finite)
 const noted = <S extends Schema.Top>(schema: S, description: string) => schema.annotate({ description })
 
+const MarginTier = Schema.Struct({
+  fromUsd: field(Schema.Finite, "Least value of a position in this tier, in dollars."),
+  maxLeverage: field(Schema.Finite, "Greatest leverage."),
+  maintenanceMarginPct: field(Schema.Finite, "Margin below which a position is liquidated, in percent of its value.")
+}).annotate({ identifier: "MarginTier", description: "Margin of positions from a value on." })
+
 export class PerpsEntry extends Schema.Opaque<PerpsEntry>()(
   Schema.Struct({
     venue: PerpsVenue,
@@ -66,6 +72,17 @@ export class PerpsEntry extends Schema.Opaque<PerpsEntry>()(
     ask: field(Schema.NullOr(Schema.Finite), "Best ask price, in USD; null when the book has none."),
     mid: field(Schema.NullOr(Schema.Finite), "Middle of bid and ask, in USD; null without either."),
     filledPct: noted(Bps, "Share of the size that the visible book can absorb, rounded down."),
+    openInterest: noted(Bps, "Coins of all open positions, by the venue; null where it does not say."),
+    marginTiers: noted(
+      Schema.NullOr(Schema.Array(MarginTier)),
+      "Margin by the value of a position, the first tier from zero on; null where the venue does not publish it."
+    ),
+    maxLeverage: noted(Bps, "Greatest leverage of the filled order; null without tiers, or when it cannot be filled."),
+    maintenanceMarginPct: noted(Bps, "Maintenance margin of the filled order, in percent of its value."),
+    liquidationPrice: noted(
+      Bps,
+      "Price at which the filled order is liquidated with the requested leverage and margin of its own, before fees and funding. Null without leverage or tiers, when the venue allows less leverage, and when no price does."
+    ),
     healthy: field(Schema.Boolean, "True when the venue answered with a book that is fresh enough to compare."),
     asOfMs: noted(Schema.NullOr(Schema.Int), "When the book had this state."),
     reason: Schema.NullOr(PerpsReason)

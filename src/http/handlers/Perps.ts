@@ -24,6 +24,7 @@ export const layer = HttpApiBuilder.group(
       const { side, symbol, venues: named } = query
       const size = yield* exact(query.size)
       const holdHours = yield* exact(query.holdHours ?? defaults.holdHours)
+      const leverage = query.leverage === undefined ? null : yield* exact(query.leverage)
       const wanted = named?.map((venue) => FORMER_KEYS[venue] ?? venue)
       const venues = known.filter((venue) => wanted === undefined || wanted.includes(venue))
       const readings = yield* read(symbol, venues, { side, size })
@@ -37,9 +38,10 @@ export const layer = HttpApiBuilder.group(
           side,
           size: fixedText(size),
           holdHours: fixedNumber(holdHours),
+          leverage: leverage === null ? null : fixedNumber(leverage),
           venues: named === undefined ? null : venues
         },
-        ...compare({ symbol, side, size, holdHours }, readings, ourBps),
+        ...compare({ symbol, side, size, holdHours, leverage }, readings, ourBps),
         requestId
       }
     })

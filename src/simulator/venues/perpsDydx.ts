@@ -26,6 +26,9 @@ export const simDydx = ({ book, nowMs, path, rate8h }: VenueRequest): VenueRespo
       ticker: `${perp.symbol}-USD`,
       status: "ACTIVE",
       nextFundingRate: signed(rate8h("dydx", perp, nowMs) * 125n, 15),
+      initialMarginFraction: "0.05",
+      maintenanceMarginFraction: "0.03",
+      openInterest: "1000",
       tickSize: fromAtomic(1n, perp.priceDigits),
       stepSize: fromAtomic(1n, perp.sizeDigits)
     })

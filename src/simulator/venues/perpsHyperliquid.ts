@@ -4,6 +4,11 @@ import { type VenueRequest, ok, refused, signed, priceOf, sizeOf, listedOn, type
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
 
+const tiers = [
+  { lowerBound: "0.0", maxLeverage: 20 },
+  { lowerBound: "5000000.0", maxLeverage: 10 }
+]
+
 /** Hyperliquid: `POST /info`. */
 export const simHyperliquid = ({ body, book, nowMs, path, rate8h }: VenueRequest): VenueResponse => {
   const listed = listedOn("hl")
@@ -15,7 +20,15 @@ export const simHyperliquid = ({ body, book, nowMs, path, rate8h }: VenueRequest
     // A rate for eight hours has twelve digits, so one eighth of it has fifteen.
     const funding = (perp: SimPerp) => signed(rate8h("hl", perp, nowMs) * 125n, 15)
     return ok([
-      { universe: listed.map(({ sizeDigits, symbol }) => ({ name: symbol, szDecimals: sizeDigits, maxLeverage: 20 })) },
+      {
+        universe: listed.map(({ sizeDigits, symbol }) => ({
+          name: symbol,
+          szDecimals: sizeDigits,
+          maxLeverage: 20,
+          marginTableId: 51
+        })),
+        marginTables: [[51, { description: "tiered 20x", marginTiers: tiers }]]
+      },
       listed.map((perp) => ({ funding: funding(perp), openInterest: "1000.0", premium: "0.0" }))
     ])
   }

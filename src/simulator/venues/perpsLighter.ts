@@ -12,7 +12,8 @@ const detail = ({ id, priceDigits, sizeDigits, symbol }: SimPerp) => ({
   min_base_amount: fromAtomic(1n, sizeDigits),
   min_quote_amount: "10.000000",
   supported_size_decimals: sizeDigits,
-  supported_price_decimals: priceDigits
+  supported_price_decimals: priceDigits,
+  open_interest: 1000
 })
 
 /** Lighter: order books and funding. */

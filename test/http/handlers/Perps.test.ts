@@ -42,7 +42,13 @@ const flaky = (venue: Venue): Venue => ({
 
 const deep = market({ bids: levels(["64994.8", "9"]), asks: levels(["65005.2", "9"]) })
 const cheap = market({ bids: levels(["64990", "9"]), asks: levels(["65010", "9"]), fees: { taker: 0n, maker: 0n } })
-const thin = market({ asks: levels(["65000", "0.1"]), bids: levels(["64999", "0.1"]), lots: { step: fixed("0.001") } })
+const thin = market({
+  asks: levels(["65000", "0.1"]),
+  bids: levels(["64999", "0.1"]),
+  lots: { step: fixed("0.001") },
+  openInterest: fixed("150.5"),
+  margin: [{ from: 0n, initial: fixed("0.02"), maintenance: fixed("0.012") }]
+})
 
 const venues = PerpsVenues.layer(
   [flaky(steady("hl", deep)), flaky(steady("lighter", cheap)), flaky(steady("dydx", thin))],
@@ -72,6 +78,9 @@ const refusals: ReadonlyArray<readonly [string, Record<string, string>, string, 
   ["a size with a plus", { ...order, size: "+1" }, "size", "format"],
   ["a size finer than can be", { ...order, size: `0.${"1".repeat(31)}` }, "size", "format"],
   ["a size of many digits", { ...order, size: "1".repeat(65) }, "size", "too_long"],
+  ["a leverage below one", { ...order, leverage: "0.9" }, "leverage", "out_of_range"],
+  ["a leverage above a thousand", { ...order, leverage: "1000.1" }, "leverage", "out_of_range"],
+  ["a leverage with an exponent", { ...order, leverage: "1e1" }, "leverage", "format"],
   ["a hold of more than a year", { ...order, holdHours: "8760.1" }, "holdHours", "out_of_range"],
   ["a negative hold", { ...order, holdHours: "-1" }, "holdHours", "format"],
   ["a hold that is no number", { ...order, holdHours: "eight" }, "holdHours", "format"],
@@ -89,7 +98,14 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
       const answer = yield* quote({ ...order, holdHours: "24" })
       assert.strictEqual(answer.status, 200, answer.text)
       const { asOfMs, bestPick, perVenue, query, reasonBps, requestId } = yield* decode(answer.text)
-      assert.deepStrictEqual(query, { symbol: "BTC", side: "buy", size: "0.5", holdHours: 24, venues: null })
+      assert.deepStrictEqual(query, {
+        symbol: "BTC",
+        side: "buy",
+        size: "0.5",
+        holdHours: 24,
+        leverage: null,
+        venues: null
+      })
       assert.deepStrictEqual(
         perVenue.map(({ allInBps, reason, venue }) => [venue, allInBps, reason]),
         [
@@ -136,12 +152,32 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
         ask: 65_000,
         mid: 64_999.5,
         filledPct: null,
+        openInterest: 150.5,
+        marginTiers: [{ fromUsd: 0, maxLeverage: 50, maintenanceMarginPct: 1.2 }],
+        maxLeverage: null,
+        maintenanceMarginPct: null,
+        liquidationPrice: null,
         healthy: false,
         asOfMs: 0,
         reason: "unsupported_size"
       })
       assert.isNull(answer.json("bestPick"))
       assert.isNull(answer.json("reasonBps"))
+    })
+  )
+
+  it.effect("tells the margin of the order, and with a leverage the price at which it is liquidated", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote({ ...order, size: "0.1", leverage: "10", venues: "dydx" })
+      assert.strictEqual(answer.json("query.leverage"), 10)
+      assert.deepInclude(answer.json("perVenue.0"), {
+        maxLeverage: 50,
+        maintenanceMarginPct: 1.2,
+        // 65,000 less a tenth, over 98.8 percent.
+        liquidationPrice: 59_210.526315789474
+      })
+      const sold = yield* quote({ ...order, side: "sell", size: "0.1", leverage: "51", venues: "dydx" })
+      assert.deepInclude(sold.json("perVenue.0"), { maxLeverage: 50, liquidationPrice: null })
     })
   )
 
@@ -153,6 +189,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
         side: "sell",
         size: "0.25",
         holdHours: 8,
+        leverage: null,
         venues: ["hl", "lighter"]
       })
       assert.strictEqual(answer.json("perVenue.0.fundingBps"), -1)
