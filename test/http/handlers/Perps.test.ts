@@ -174,7 +174,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
         maxLeverage: 50,
         maintenanceMarginPct: 1.2,
         // 65,000 less a tenth, over 98.8 percent.
-        liquidationPrice: 59_210.526315789474
+        liquidationPrice: 1_125_000 / 19
       })
       const sold = yield* quote({ ...order, side: "sell", size: "0.1", leverage: "51", venues: "dydx" })
       assert.deepInclude(sold.json("perVenue.0"), { maxLeverage: 50, liquidationPrice: null })
