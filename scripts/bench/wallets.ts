@@ -2,7 +2,9 @@
  * Processor time and latency of `POST /wallets/summary` for a hundred wallets with 10,000 events, over a socket and Postgres,
  * among trades of other wallets, compared with a point read of the database. `holds` is judged by the processor time of this
  * process, client included, so that other load of the machine does not count. A batch that came incomplete, because its
- * deadline passed, is asked again and counted. The first argument is the number of batches (300); `--json` prints one line.
+ * deadline passed, is asked again and counted. Then the pages of single wallets: trades, transfers, positions, results, days, lots by
+ * each method, what funded a wallet, related wallets, launches and leaders; `holdsPages` when p95 of each is at most 50 ms. The
+ * first argument is the number of batches (300), `--trades` how many trades are stored (200,000); `--json` prints one line.
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { ConfigProvider, Effect, Layer, Schema } from "effect"
@@ -13,6 +15,13 @@ import { join } from "node:path"
 import { WalletSummaryAnswer } from "../../src/api/Wallets.ts"
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
 import { IdentityRecord } from "../../src/api/schemas/WalletIdentity.ts"
+import type { WalletOpening } from "../../src/api/schemas/WalletOpening.ts"
+import type { Signature } from "../../src/domain/Signature.ts"
+import { EvmCandles } from "../../src/market/reads/EvmCandles.ts"
+import { MarketReader } from "../../src/market/reads/MarketReader.ts"
+import { TokenSearch } from "../../src/market/reads/TokenSearch.ts"
+import { TopTraders } from "../../src/market/reads/TopTraders.ts"
+import { TradesReader } from "../../src/market/reads/TradesReader.ts"
 import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
 import * as MarketStoresPg from "../../src/market/history/MarketStoresPg.ts"
 import { Market } from "../../src/market/tape/Market.ts"
@@ -27,18 +36,28 @@ import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import { call, keyOf, running } from "../../test/support/http.ts"
+import { makeBooks, poolBook, priceBook, tokenBook } from "../../test/support/reads.ts"
 import { percentile, report } from "./report.ts"
-import { countArgument } from "../options.ts"
+import { countArgument, flagNumber } from "../options.ts"
 import { marketStores } from "../../src/market/model/MarketStores.ts"
 
 const BATCHES = countArgument("The number of batches", 300)
 const ASKED = 100
 /** Trades per wallet: the share of one wallet in a full batch. */
 const EACH = 100
-const WALLETS = 2000
+const TRADES = flagNumber("trades", 200_000, { least: 20_000, whole: true })
+const WALLETS = Math.floor(TRADES / EACH)
 const MINTS = 300
 const BLOCK_TRADES = 100
-const BLOCK_MS = 60_000
+const BLOCKS = Math.floor(TRADES / BLOCK_TRADES)
+/** Blocks a minute apart, but all of them within ten days: trades are kept for a while only. */
+const BLOCK_MS = Math.min(60_000, Math.floor((10 * 86_400_000) / BLOCKS))
+/** Wallets that open the others, and the pages of each kind that are read. */
+const FUNDERS = 100
+const PAGES = 60
+const MOST_PAGE_MS = 50
+/** The newest trades that are also in memory. */
+const IN_MEMORY = 200_000
 /** Attempts at one batch. */
 const MOST_TRIES = 10
 /** Batches that a key may start per minute. */
@@ -53,7 +72,7 @@ const addressOf = (family: number, n: number): Address => {
   return addressFromBytes(bytes)
 }
 
-const startMs = Date.now() - ((WALLETS * EACH) / BLOCK_TRADES) * BLOCK_MS
+const startMs = Date.now() - BLOCKS * BLOCK_MS
 
 const tradeOf = (n: number, slot: number, index: number): TapeTrade => ({
   role: "both",
@@ -78,7 +97,13 @@ const tradeOf = (n: number, slot: number, index: number): TapeTrade => ({
 
 const blockOf = (slot: number) => {
   const trades = Array.from({ length: BLOCK_TRADES }, (_, index) => tradeOf(slot * BLOCK_TRADES + index, slot, index))
-  return { slot, timeMs: startMs + slot * BLOCK_MS, trades, transactions: [], launches: [], afterGap: false }
+  // A wallet is opened in the block of its first trade.
+  const openings = trades.flatMap(({ wallet }, index): ReadonlyArray<WalletOpening> => {
+    const n = slot * BLOCK_TRADES + index
+    const signature = `${n}`.padStart(88, "6") as Signature
+    return n < WALLETS ? [{ signature, index, wallet, funder: addressOf(4, n % FUNDERS), lamports: 5_000_000n }] : []
+  })
+  return { slot, timeMs: startMs + slot * BLOCK_MS, trades, openings, transactions: [], launches: [], afterGap: false }
 }
 
 const prices = Layer.succeed(PriceBook, {
@@ -125,20 +150,35 @@ const reader = WalletReader.layer.pipe(
   Layer.provideMerge(Market.layerManual())
 )
 
-const serving = (context: Layer.Layer<WalletReader>) =>
-  running({ wallets: context, keys: Array.from(LETTERS, (letter) => keyOf(letter)) })
+const books = makeBooks()
+
+/** The reads of a market in memory. */
+const marketReads = Layer.mergeAll(MarketReader.layer, TokenSearch.layer, TopTraders.layer, TradesReader.layer).pipe(
+  Layer.provide([tokenBook(books), poolBook(books), priceBook(books), EvmCandles.layerNone]),
+  Layer.orDie
+)
+
+const serving = (wallets: WalletReader["Service"], market: Market["Service"]) =>
+  running({
+    wallets: Layer.succeed(WalletReader, wallets),
+    market: marketReads.pipe(Layer.provide(Layer.succeed(Market, market))),
+    keys: Array.from(LETTERS, (letter) => keyOf(letter))
+  })
 
 const fill = Effect.gen(function* () {
   const store = yield* marketStores
   const tape = yield* Tape
   const sql = yield* SqlClient.SqlClient
   yield* store.blocks.open({ genesis: "bench", isSandbox: false })
-  const blocks = (WALLETS * EACH) / BLOCK_TRADES
-  for (let slot = 0; slot < blocks; slot += 50) {
-    yield* store.blocks.append(Array.from({ length: 50 }, (_, n) => blockOf(slot + n)))
+  for (let slot = 0; slot < BLOCKS; slot += 50) {
+    const batches = Array.from({ length: Math.min(50, BLOCKS - slot) }, (_, n) => blockOf(slot + n))
+    yield* store.blocks.append(batches)
+    const recent = batches.filter((batch) => batch.slot >= BLOCKS - IN_MEMORY / BLOCK_TRADES)
+    yield* Effect.forEach(recent, (batch) => tape.apply(batch), { discard: true })
   }
+  tape.keep(store)
   yield* (yield* IdentityStore).replace("bench", identities)
-  yield* tape.apply({ ...blockOf(blocks), trades: [] })
+  yield* tape.apply({ ...blockOf(BLOCKS), trades: [], openings: [] })
   yield* sql`analyze`
 })
 
@@ -177,6 +217,40 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     })
   })
 
+const pages: ReadonlyArray<readonly [name: string, path: (wallet: Address) => string]> = [
+  ["trades", (wallet) => `${wallet}/trades?limit=200`],
+  ["transfers", (wallet) => `${wallet}/transfers?limit=200`],
+  ["positions", (wallet) => `${wallet}/positions?limit=100`],
+  ["performance", (wallet) => `${wallet}/performance`],
+  ["days", (wallet) => `${wallet}/pnl/history?days=30`],
+  ...["average", "fifo", "lifo", "hifo"].map(
+    (method) => [method, (wallet: Address) => `${wallet}/lots?method=${method}&limit=200`] as const
+  ),
+  ["fundedBy", (wallet) => `${wallet}/funded-by`],
+  ["related", (wallet) => `${wallet}/related?limit=50`],
+  ["launches", (wallet) => `${wallet}/launches`],
+  ["leaders", () => "leaders?minKnownPct=0&limit=50"]
+]
+
+/** Milliseconds of each kind of page, over a socket. */
+const readPages = Effect.fnUntraced(function* (started: number) {
+  const found: Record<string, ReturnType<typeof figuresOf>> = {}
+  let count = started
+  for (const [name, path] of pages) {
+    const spent: Array<number> = []
+    for (let n = 0; n < PAGES; n++) {
+      const key = LETTERS[Math.floor(count++ / STARTS) % LETTERS.length] ?? "a"
+      const { ms, value } = yield* timed(call(`/api/v1/wallets/${path(addressOf(2, (n * 37) % WALLETS))}`, { key }))
+      if (value.status !== 200) {
+        return yield* Effect.die(new Error(`${name}: ${value.status} ${value.text}`))
+      }
+      spent.push(ms)
+    }
+    found[name] = figuresOf(spent)
+  }
+  return found
+})
+
 const bench = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const asks = { started: 0, incomplete: 0 }
@@ -206,25 +280,27 @@ const bench = Effect.gen(function* () {
     used.push(batch.cpuMs)
     plain.push((yield* timed(sql`select 1`)).ms)
   }
+  const pageMs = yield* readPages(Math.ceil(asks.started / STARTS) * STARTS)
   report("wallets", {
     batches: BATCHES,
     wallets: ASKED,
     events,
-    tradesHeld: WALLETS * EACH,
+    tradesHeld: BLOCKS * BLOCK_TRADES,
     answerBytes: bytes,
     incomplete: asks.incomplete,
     processorMs: figuresOf(used),
     batchMs: figuresOf(spent),
     pointReadMs: figuresOf(plain),
     pointReadsPerBatch: round((percentile(spent, 0.5) ?? 0) / (percentile(plain, 0.5) ?? 1)),
+    pageMs,
+    holdsPages: Object.values(pageMs).every(({ p95 }) => p95 <= MOST_PAGE_MS),
     holds: (percentile(used, 0.95) ?? Infinity) <= 400 && (percentile(used, 1) ?? Infinity) < 2000
   })
 })
 
 const program = Effect.gen(function* () {
   yield* fill
-  const wallets = Layer.succeed(WalletReader, yield* WalletReader)
-  yield* Effect.provide(bench, serving(wallets))
+  yield* Effect.provide(bench, serving(yield* WalletReader, yield* Market))
 })
 
 await Effect.runPromise(program.pipe(Effect.provide(reader.pipe(Layer.provideMerge(stores))), Effect.scoped)).finally(
