@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm"
 import { makeBackfill } from "../../src/wallets/backfill.ts"
 import { NOT_BEGUN } from "../../src/wallets/historyProgress.ts"
 import type { HistoryJob, HistoryStore } from "../../src/wallets/HistoryStore.ts"
-import { longHistory } from "./longHistory.ts"
+import { longHistory } from "../wallets/longHistory.ts"
 
 const COUNT = 10_000
 const MIB = 1_048_576
