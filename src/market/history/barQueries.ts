@@ -155,38 +155,51 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
       (bytes) => decodeRows(bytes, (row) => [row.uint32(), Number(row.uint64())] as const)
     ).pipe(Effect.map((revisions) => new Map(revisions)))
 
-  /** Rebuilds candles of one width from trades, or from the candles of the next finer width. */
-  const rewriteOf = Effect.fnUntraced(function* (
-    chain: string,
-    table: (typeof barTables)[number],
-    touched: ReadonlyArray<Touched>
+  /** Makes the candles anew that a condition selects, from trades, or from the candles of the next finer width. */
+  const makeAnew = Effect.fnUntraced(function* (
+    { isCounted, name, width }: (typeof barTables)[number],
+    selected: {
+      readonly source: (start: string) => string
+      readonly bars: string
+      readonly from: number
+      readonly to: number | null
+    }
   ) {
-    const { isCounted, name, width } = table
-    const starts = touched.map(({ start }) => start)
-    const [from, to] = [Math.min(...starts), Math.max(...starts) + width]
-    const keys = touched.map(({ mint, start }) => `(${sqlBytes(packWallet(mint))}, ${time(start)})`).join(", ")
-    const mints = [...new Set(touched.map(({ mint }) => mint))].map((mint) => sqlBytes(packWallet(mint))).join(", ")
-    const finer = barTables.find(
-      (other) => other.width < width && barTables.indexOf(other) === barTables.indexOf(table) - 1
-    )
+    const { bars, from, source, to } = selected
+    const finer = barTables.findLast((other) => other.width < width)
     const start = `toStartOfInterval(at, INTERVAL ${width} SECOND, 'UTC')`
-    const ofKeys = `chain = ${sqlText(chain)} AND mint IN (${mints}) AND (mint, ${start}) IN (${keys})`
+    const until = (bound: (second: number) => string) => (to === null ? "" : ` AND at < ${bound(to)}`)
     const made =
       finer === undefined
         ? `SELECT chain, mint, ${start} AS bucket, ${barOfTrades(isCounted)} FROM trades FINAL
-          WHERE ${ofKeys} AND ${IN_POOLS} AND at >= ${timeMs(from)} AND at < ${timeMs(to)} GROUP BY chain, mint, bucket`
+          WHERE ${source(start)} AND ${IN_POOLS} AND at >= ${timeMs(from)}${until(timeMs)} GROUP BY chain, mint, bucket`
         : `SELECT chain, mint, ${start} AS bucket, ${barOfBars} FROM ${finer.name}
-          WHERE ${ofKeys} AND at >= ${time(from)} AND at < ${time(to)} GROUP BY chain, mint, bucket`
-    yield* run(
-      `DELETE FROM ${name} WHERE chain = ${sqlText(chain)} AND mint IN (${mints}) AND (mint, at) IN (${keys})
-      SETTINGS lightweight_deletes_sync = 2`,
-      WRITE_DEADLINE
-    )
+          WHERE ${source(start)} AND at >= ${time(from)}${until(time)} GROUP BY chain, mint, bucket`
+    yield* run(`DELETE FROM ${name} WHERE ${bars} SETTINGS lightweight_deletes_sync = 2`, WRITE_DEADLINE)
     yield* run(
       `INSERT INTO ${name} (chain, mint, at, ${barNames(isCounted)}) SETTINGS insert_deduplicate = 0
       SELECT chain, mint, bucket, ${barNames(isCounted)} FROM (${made})`,
       WRITE_DEADLINE
     )
+  })
+
+  /** Rebuilds candles of one width. */
+  const rewriteOf = Effect.fnUntraced(function* (
+    chain: string,
+    table: (typeof barTables)[number],
+    touched: ReadonlyArray<Touched>
+  ) {
+    const { width } = table
+    const starts = touched.map(({ start }) => start)
+    const keys = touched.map(({ mint, start }) => `(${sqlBytes(packWallet(mint))}, ${time(start)})`).join(", ")
+    const mints = [...new Set(touched.map(({ mint }) => mint))].map((mint) => sqlBytes(packWallet(mint))).join(", ")
+    const ofMints = `chain = ${sqlText(chain)} AND mint IN (${mints})`
+    yield* makeAnew(table, {
+      bars: `${ofMints} AND (mint, at) IN (${keys})`,
+      source: (start) => `${ofMints} AND (mint, ${start}) IN (${keys})`,
+      from: Math.min(...starts),
+      to: Math.max(...starts) + width
+    })
   })
 
   return {
@@ -196,6 +209,18 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
         barTables,
         (table) =>
           Effect.forEach(chunksOf(touchedBy(repriced, table.width)), (touched) => rewriteOf(chain, table, touched)),
+        { discard: true }
+      ),
+
+    /** Makes every candle since a second anew, each width from the next finer one. */
+    remakeFrom: (chain: string, second: number) =>
+      Effect.forEach(
+        barTables,
+        (table) => {
+          const from = floorTo(second, table.width)
+          const ofChain = `chain = ${sqlText(chain)}`
+          return makeAnew(table, { bars: `${ofChain} AND at >= ${time(from)}`, source: () => ofChain, from, to: null })
+        },
         { discard: true }
       ),
 

@@ -43,6 +43,8 @@ export interface ChainRecord {
   /** The number of the term in which this process is the only writer; null when it is not the only one. */
   readonly term: number | null
   readonly stored: TradeProgress | null
+  /** The newest slot with a trade that ClickHouse should have; null when it is not known. */
+  readonly traded: number | null
   /** From this second on changes of liquidity are stored. */
   readonly liquidityFrom: number
   /** From this second on openings of wallets are stored. */
@@ -100,12 +102,13 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       const { id } = yield* write(chains.find(own, nowMs))
       // Claim first, then read the progress: after the claim no other process can change it.
       const term = access === "sole" ? yield* write(chains.claim(id)) : null
-      const { liquidityFrom, openingsFrom, stored } = yield* write(chains.find(own, nowMs))
+      const { liquidityFrom, openingsFrom, stored, traded } = yield* write(chains.find(own, nowMs))
       return {
         id,
         genesis: chain.genesis,
         term,
         stored: stored?.progress ?? null,
+        traded,
         liquidityFrom,
         openingsFrom
       } satisfies ChainRecord
@@ -114,13 +117,14 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
     progress: (id: number) => Effect.map(read(chains.read(id)), (stored) => stored?.progress ?? null),
 
     /**
-     * Stores the launches and changes of supply of blocks with the progress they make. Returns the progress with the
-     * repairs of other writers. Fails once the term has ended.
+     * Stores the launches and changes of supply of blocks with the progress they make, and the newest slot with a trade in
+     * ClickHouse. Returns the progress with the repairs of other writers. Fails once the term has ended.
      */
     commit: Effect.fnUntraced(function* (
       { id, stored, term }: Pick<ChainRecord, "id" | "stored" | "term">,
       batches: ReadonlyArray<StoredBatch>,
-      progress: TradeProgress
+      progress: TradeProgress,
+      traded: number | null
     ) {
       const nowMs = yield* Clock.currentTimeMillis
       return yield* write(
@@ -133,7 +137,7 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
             yield* openings.insert(id, batches)
             yield* chains.gaps.save(id, stored?.gaps ?? [], progress.gaps)
             const made = progress.repairs - (stored?.repairs ?? 0)
-            const repairs = yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs, made)
+            const repairs = yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs, made, traded)
             return { ...progress, repairs }
           })
         )

@@ -25,7 +25,8 @@ const Row = Schema.Struct({
   supplyFrom: time,
   liquidityFrom: time,
   openingsFrom: time,
-  repairs: Schema.Number
+  repairs: Schema.Number,
+  tradedSlot: Schema.NullOr(Schema.Number)
 })
 
 /** The progress of a chain, and the time up to which its candles are closed. */
@@ -69,7 +70,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       insert into chains (genesis, is_sandbox, written_at)
       values (${genesis}, ${isSandbox}, ${PgTypes.timestamptz(nowMs)})
       on conflict (genesis) do update set written_at = excluded.written_at
-      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, liquidity_from, openings_from, repairs
+      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, liquidity_from, openings_from, repairs, traded_slot
     `
   })
 
@@ -86,7 +87,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
     Request: Schema.Number,
     Result: Row,
     execute: (id) => sql`
-      select id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, liquidity_from, openings_from, repairs
+      select id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to, supply_from, liquidity_from, openings_from, repairs, traded_slot
       from chains where id = ${id}
     `
   })
@@ -144,15 +145,22 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
         supplyFrom: beginningOf(row.supplyFrom),
         liquidityFrom: beginningOf(row.liquidityFrom),
         openingsFrom: beginningOf(row.openingsFrom),
+        traded: row.tradedSlot,
         stored: storedOf(row, yield* gaps.of(row.id))
       }
     }),
 
     /**
      * Saves the state of a chain and adds `made` to its count of repairs. Returns the new count, which includes repairs
-     * by other writers.
+     * by other writers. `traded` is the newest slot with a trade in ClickHouse; with null it stays as it is.
      */
-    save: Effect.fnUntraced(function* (id: number, { closed, progress }: StoredChain, nowMs: number, made = 0) {
+    save: Effect.fnUntraced(function* (
+      id: number,
+      { closed, progress }: StoredChain,
+      nowMs: number,
+      made = 0,
+      traded: number | null = null
+    ) {
       const saved = SqlSchema.findAll({
         Request: Schema.Number,
         Result: Schema.Struct({ repairs: Schema.Number }),
@@ -166,6 +174,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
             hours_to = ${timeOf(closed.hours)},
             days_to = ${timeOf(closed.days)},
             repairs = repairs + ${repairs}::int,
+            traded_slot = coalesce(${traded}::int, traded_slot),
             written_at = ${PgTypes.timestamptz(nowMs)}
           where id = ${id}
           returning repairs

@@ -35,22 +35,35 @@ export interface WrittenChain {
   found: number | null
   /** An insert without an answer; null when there is none. It may have been carried out, in part or later. */
   unanswered: UnansweredInsert | null
-  /** The newest slot with a trade that ClickHouse had before it was away; null once it was seen to have it still. */
+  /**
+   * The newest slot with a trade that ClickHouse should have: by PostgreSQL when the chain is opened, or before ClickHouse was
+   * away. Null once it was seen to have it.
+   */
   had: number | null
   /** The newest block that ClickHouse still has, once it has lost later ones; null once their gap is recorded. */
   left: BlockPlace | null
+  /**
+   * A part of the tokens of inserts. It changes with a loss: tables that kept what others lost also remember the tokens, and
+   * would leave out the same rows.
+   */
+  salt: string
 }
 
-/** Trades of an insert, and the candles that were closed then. */
+/** Trades of an insert, the candles that were closed then, and its salt. */
 interface UnansweredInsert {
   readonly fresh: ReadonlyArray<TapeTrade>
   readonly closed: ClosedTo
+  readonly salt: string
 }
 
-/** Commits blocks and progress to PostgreSQL. Returns the progress with the repairs of other writers. */
+/**
+ * Commits blocks, progress and the newest slot with a trade in ClickHouse to PostgreSQL. A slot of null leaves it as it is.
+ * Returns the progress with the repairs of other writers.
+ */
 export type Commit<E> = (
   batches: ReadonlyArray<StoredBatch>,
-  progress: TradeProgress
+  progress: TradeProgress,
+  traded: number | null
 ) => Effect.Effect<TradeProgress, E>
 
 interface Tables {
@@ -62,8 +75,9 @@ interface Tables {
 const rowsOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<TapeTrade> =>
   batches.flatMap(({ trades, transfers = [] }) => [...trades, ...transfers])
 
-/** The token of an insert. The same rows have the same token in any process. */
-const tokenOf = (chain: string, rows: Uint8Array, slots: string): string => `${chain} ${slots} ${crc32(rows)}`
+/** The token of an insert. Until a loss, the same rows have the same token in any process. */
+const tokenOf = (chain: string, rows: Uint8Array, slots: string, salt: string): string =>
+  `${chain} ${slots} ${crc32(rows)}${salt}`
 
 const least = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.min(a, b), Infinity)
 const most = (values: ReadonlyArray<number>): number => values.reduce((a, b) => Math.max(a, b), 0)
@@ -78,6 +92,10 @@ const spanOf = (rows: ReadonlyArray<TapeTrade>): Span => {
     untilMs: most(times) + UNCERTAIN_MS
   }
 }
+
+/** True for a repair with a block or a price after this place. */
+const reachesBeyond = ({ batches, repriced }: Repair, { slot }: BlockPlace): boolean =>
+  [...batches, ...repriced].some((each) => each.slot > slot)
 
 /** Makes the writer of blocks. Every step may be repeated after a failure. */
 export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
@@ -94,8 +112,9 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
   })
 
   /**
-   * Looks for the newest trade that ClickHouse had before it was away: it may have come back as an older copy of itself. Once
-   * every trade is gone, the record begins anew by hand.
+   * Looks for the newest trade that ClickHouse should have. It may have come back as an older copy of itself, or have lost its
+   * last writes in a crash. Tables that kept what others lost would count trades twice once they are stored again, so the
+   * candles are made anew of the trades that are left. Once every trade is gone, the record begins anew by hand.
    */
   const lookForLoss = Effect.fnUntraced(function* (chain: WrittenChain) {
     const { had, stored } = chain
@@ -105,26 +124,34 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
     const since = Math.max(0, stored.timeMs - UNCERTAIN_MS)
     const slot = (yield* trades.newestSlot(chain.genesis, since)) || (yield* trades.newestSlot(chain.genesis, 0))
     if (slot < had) {
-      const timeMs = yield* trades.newestTime(chain.genesis, slot, 0)
-      chain.left = slot < stored.firstSlot ? null : { slot, timeMs }
       const lost = { fromSlot: slot + 1, toSlot: stored.slot }
       yield* Effect.logError("ClickHouse has lost its newest trades, as an older copy of it would have", lost)
+      if (slot >= stored.firstSlot) {
+        const timeMs = yield* trades.newestTime(chain.genesis, slot, 0)
+        yield* bars.remakeFrom(chain.genesis, Math.floor(timeMs / 1000))
+        chain.left = { slot, timeMs }
+        chain.salt = ` after ${slot} of ${stored.slot}`
+      }
     }
     chain.had = null
   })
 
-  const insert = Effect.fnUntraced(function* (chain: string, rows: ReadonlyArray<TapeTrade>, version: bigint) {
-    const written = writeTrades(rows, { chain, version })
+  const insert = Effect.fnUntraced(function* (
+    { genesis, salt }: Pick<WrittenChain, "genesis" | "salt">,
+    rows: ReadonlyArray<TapeTrade>,
+    version: bigint
+  ) {
+    const written = writeTrades(rows, { chain: genesis, version })
     const { after, to } = spanOf(rows)
-    const token = tokenOf(chain, written, `${after + 1}-${to}`)
+    const token = tokenOf(genesis, written, `${after + 1}-${to}`, salt)
     yield* clickHouse.insert({ table: "trades", columns: INSERT_COLUMNS, rows: written, token }, INSERT_DEADLINE)
     return token
   })
 
   const insertNoted = Effect.fnUntraced(function* (chain: WrittenChain, noted: UnansweredInsert) {
-    const { closed, fresh } = noted
+    const { closed, fresh, salt } = noted
     chain.unanswered = noted
-    const token = yield* insert(chain.genesis, fresh, 0n)
+    const token = yield* insert({ genesis: chain.genesis, salt }, fresh, 0n)
     yield* bars.revise(chain.genesis, closed, { fresh, repriced: [], token })
     chain.unanswered = null
     chain.found = Math.max(chain.found ?? 0, spanOf(fresh).to)
@@ -138,7 +165,8 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
   const insertFresh = Effect.fnUntraced(function* (chain: WrittenChain, batches: ReadonlyArray<StoredBatch>) {
     yield* chain.unanswered === null ? Effect.void : insertNoted(chain, chain.unanswered)
     const fresh = yield* freshOf(chain, rowsOf(batches))
-    yield* fresh.length === 0 ? Effect.void : insertNoted(chain, { fresh, closed: closedAt(chain.stored) })
+    const { salt } = chain
+    yield* fresh.length === 0 ? Effect.void : insertNoted(chain, { fresh, closed: closedAt(chain.stored), salt })
   })
 
   /** A version above the versions of the stored trades: the time, unless the clock has stepped back. */
@@ -153,35 +181,43 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
       Effect.gen(function* () {
         yield* lookForLoss(chain)
         const { left, stored } = chain
+        const first = left === null ? -1 : batches.findIndex(({ slot }) => slot > left.slot)
+        const isOpen = left !== null && first === -1
         // The next block shows that those before it are missing, and they are read again.
         const progress =
-          left === null || stored === null
+          left === null || isOpen || stored === null
             ? joinProgress(stored, batches)
             : joinProgress(
                 progressUntil(stored, left),
-                batches.map((batch, at) => (at === 0 ? { ...batch, afterGap: true } : batch))
+                batches.map((batch, at) => (at === first ? { ...batch, afterGap: true } : batch))
               )
         if (progress !== null) {
           yield* insertFresh(chain, batches)
-          chain.stored = yield* commit(batches, progress)
-          chain.left = null
+          // Until the gap of a loss is recorded, another process has to find the loss too.
+          chain.stored = yield* commit(batches, progress, isOpen ? null : chain.found)
+          chain.left = isOpen ? left : null
         }
       }),
 
+    /**
+     * Carries out a repair. One of blocks that ClickHouse has lost meanwhile is left out: the next block shows that they are
+     * missing, and they are read again.
+     */
     repair: <E>(chain: WrittenChain, repair: Repair, commit: Commit<E>) =>
       Effect.gen(function* () {
-        if (chain.stored === null) {
+        yield* lookForLoss(chain)
+        const { left, stored } = chain
+        if (stored === null || (left !== null && reachesBeyond(repair, left))) {
           return
         }
         const { batches, repriced } = repair
         yield* insertFresh(chain, batches)
         if (repriced.length > 0) {
-          const token = yield* insert(chain.genesis, repriced, yield* nextVersion(chain.genesis, repriced))
+          const token = yield* insert(chain, repriced, yield* nextVersion(chain.genesis, repriced))
           yield* bars.rewrite(chain.genesis, repriced)
-          yield* bars.revise(chain.genesis, closedAt(chain.stored), { fresh: [], repriced, token })
+          yield* bars.revise(chain.genesis, closedAt(stored), { fresh: [], repriced, token })
         }
-        const progress = repairedProgress(chain.stored, repair)
-        chain.stored = yield* commit(batches, progress)
+        chain.stored = yield* commit(batches, repairedProgress(stored, repair), left === null ? chain.found : null)
       }),
 
     /** Rebuilds the candles of a repair's trades from what is stored. */

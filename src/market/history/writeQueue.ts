@@ -100,16 +100,17 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       stored: record.stored,
       found: null,
       unanswered: null,
-      had: null,
-      left: null
+      had: record.traded,
+      left: null,
+      salt: ""
     }
     let absences = contact.absences()
     let progress = spool.progressAfter(record.stored)
     // The blocks that are being stored. They are retried until they are stored or dropped.
     let tried: Waiting | null = null
 
-    const commit = (batches: ReadonlyArray<StoredBatch>, next: TradeProgress) =>
-      records.commit({ ...record, stored: chain.stored }, batches, next)
+    const commit = (batches: ReadonlyArray<StoredBatch>, next: TradeProgress, traded: number | null) =>
+      records.commit({ ...record, stored: chain.stored }, batches, next, traded)
 
     /** What ClickHouse had is no longer known once it was away. */
     const forget = Effect.sync(() => {

@@ -59,12 +59,18 @@ const advanced = (known: TradeProgress | null, batch: StoredBatch): TradeProgres
 export const joinProgress = (known: TradeProgress | null, batches: ReadonlyArray<StoredBatch>): TradeProgress | null =>
   batches.reduce(advanced, known)
 
-/** Progress of a store that has lost every block after this one. */
+/** Progress of a store that has lost every block after this one. Of a gap around it the part before it is left. */
 export const progressUntil = (known: TradeProgress, { slot, timeMs }: BlockPlace): TradeProgress => ({
   ...known,
   slot,
   timeMs,
-  gaps: known.gaps.filter(({ toSlot }) => toSlot < slot)
+  gaps: known.gaps
+    .filter(({ fromSlot }) => fromSlot < slot)
+    .map((gap) =>
+      gap.toSlot < slot
+        ? gap
+        : { ...gap, toSlot: slot - 1, toSecond: Math.min(gap.toSecond, Math.floor(timeMs / 1000)) }
+    )
 })
 
 export const repairedProgress = (

@@ -29,7 +29,12 @@ const folder = Effect.acquireRelease(
 
 /** The progress in PostgreSQL, which may be away. */
 const makeRecords = () => {
-  const state = { isAway: false, isOver: false, stored: null as TradeProgress | null }
+  const state = {
+    isAway: false,
+    isOver: false,
+    stored: null as TradeProgress | null,
+    traded: null as number | null
+  }
   const records = {
     checkTerm: () =>
       Effect.suspend(() =>
@@ -37,12 +42,13 @@ const makeRecords = () => {
           ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("another process writes") }))
           : Effect.void
       ),
-    commit: (_record: unknown, _batches: unknown, progress: TradeProgress) =>
+    commit: (_record: unknown, _batches: unknown, progress: TradeProgress, traded: number | null) =>
       Effect.suspend(() => {
         if (state.isAway) {
           return Effect.fail(new TradeStoreUnavailable({ cause: new Error("the database is away") }))
         }
         state.stored = progress
+        state.traded = traded ?? state.traded
         return Effect.succeed(progress)
       })
   } as unknown as ReturnType<typeof makeChainRecords>
@@ -57,12 +63,13 @@ const processOf = Effect.fnUntraced(function* (path: string, given = makeTables(
   const [trades, bars] = [makeTradeQueries(client), makeBarQueries(client)]
   const writer = makeBlockWriter({ clickHouse: client, trades, bars })
   const queueOf = yield* makeWriteQueue({ folder: path, limit, records, writer, contact })
-  const open = (stored: TradeProgress | null = null, term: number | null = null) =>
+  const open = (stored: TradeProgress | null = null, term: number | null = null, traded: number | null = null) =>
     queueOf({
       id: 1,
       genesis: "test",
       term,
       stored,
+      traded,
       liquidityFrom: Number.NEGATIVE_INFINITY,
       openingsFrom: Number.NEGATIVE_INFINITY
     })
@@ -281,6 +288,66 @@ describe("a ClickHouse that was away", () => {
       yield* queue.repair({ ...again, gap: { fromSlot: 1002, left: [] } })
       assert.deepStrictEqual(postgres.stored?.gaps, [])
       assert.strictEqual(tables.trades.size, 8)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("comes back with candles that have counted what it lost: each trade counts once", () =>
+    Effect.gen(function* () {
+      const { queue, tables } = yield* afterLossOf([1002, 1003])
+      const again = { repriced: [], first: null, found: [] }
+      // The same rows in the same groups, whose tokens a table that lost nothing remembers.
+      yield* queue.repair({ ...again, batches: [block(3)], gap: { fromSlot: 1002, left: [] } })
+      yield* queue.repair({ ...again, batches: [block(2)], gap: { fromSlot: 1002, left: [] } })
+      assert.deepStrictEqual([tables.trades.size, tables.counted], [8, 8])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has lost more than a repair that waits has read: one gap has all of it", () =>
+    Effect.gen(function* () {
+      const { postgres, queue, tables } = yield* processOf(yield* folder)
+      yield* queue.append([block(1)])
+      yield* queue.append([{ ...block(5), afterGap: true }])
+      yield* queue.append([block(6)])
+      tables.mood = "refuses"
+      const left = postgres.stored?.gaps.map((gap) => ({ ...gap, toSlot: 1003 })) ?? []
+      const repair = { batches: [block(4)], repriced: [], gap: { fromSlot: 1002, left }, first: null, found: [] }
+      yield* Effect.flip(queue.repair(repair))
+      yield* queue.append([block(7)])
+      for (const [place, { trade }] of tables.trades) {
+        if (trade.slot > 1001) {
+          tables.trades.delete(place)
+        }
+      }
+      tables.mood = "answers"
+      yield* queue.drain((step) => step)
+      assert.deepStrictEqual(
+        postgres.stored?.gaps.map(({ fromSlot, toSlot }) => [fromSlot, toSlot]),
+        [[1002, 1006]]
+      )
+      assert.isFalse(queue.isWaiting())
+      assert.deepStrictEqual([postgres.stored?.slot, postgres.traded], [1007, 1007])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has lost blocks before another process begins to write, which sees that they are missing", () =>
+    Effect.gen(function* () {
+      const server = makeTables()
+      const first = yield* processOf(yield* folder, server)
+      yield* Effect.forEach([1, 2, 3], (second) => first.queue.append([block(second)]))
+      assert.strictEqual(first.postgres.traded, 1003)
+      for (const [place, { trade }] of server.tables.trades) {
+        if (trade.slot > 1001) {
+          server.tables.trades.delete(place)
+        }
+      }
+      const next = yield* processOf(yield* folder, server)
+      const queue = yield* next.open(first.postgres.stored, 2, first.postgres.traded)
+      // A block that is there already does not record the loss.
+      yield* queue.append([block(1)])
+      assert.isNull(next.postgres.traded)
+      yield* queue.append([block(4)])
+      const gaps = next.postgres.stored?.gaps.map(({ fromSlot, toSlot }) => [fromSlot, toSlot])
+      assert.deepStrictEqual([gaps, next.postgres.traded], [[[1002, 1003]], 1004])
     }).pipe(Effect.scoped)
   )
 

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { progressUntil } from "../../../src/market/model/TradeProgress.ts"
 import { Continuity } from "../../../src/market/model/Continuity.ts"
 import {
   gapBetween,
@@ -72,6 +73,23 @@ describe("gaps of the store", () => {
     ])
     assert.deepStrictEqual(slotsOf(continuity.unread), [[11, 19, "open"]])
     assert.isFalse(continuity.coverage(40, 70).complete)
+  })
+})
+
+describe("progress of a store that has lost blocks", () => {
+  const known = { slot: 100, timeMs: 100_000, firstSlot: 1, readFrom: 1, gaps: [], repairs: 3 }
+
+  it("ends with the last block that is left, and keeps the part before it of a gap around it", () => {
+    const gaps = [gapOf(10, 12), gapOf(30, 59), gapOf(70, 80)]
+    const left = progressUntil({ ...known, gaps }, { slot: 50, timeMs: 50_000 })
+    assert.deepInclude(left, { slot: 50, timeMs: 50_000, repairs: 3 })
+    assert.deepStrictEqual(
+      left.gaps.map(({ fromSlot, toSecond, toSlot }) => [fromSlot, toSlot, toSecond]),
+      [
+        [10, 12, 13],
+        [30, 49, 50]
+      ]
+    )
   })
 })
 

@@ -85,7 +85,13 @@ export const makeTables = () => {
       insert,
       read,
       stream: (query, deadline) => Stream.fromEffect(read(query, deadline)),
-      run: (statement, deadline) => Effect.asVoid(read(statement, deadline))
+      run: (statement, deadline) =>
+        Effect.map(read(statement, deadline), () => {
+          // Candles of all trades are made anew.
+          if (statement.startsWith("INSERT INTO minute_bars") && !statement.includes("mint IN")) {
+            tables.counted = tables.trades.size
+          }
+        })
     })
   }
 }
