@@ -64,7 +64,9 @@ const settings = {
   REPAIR_RATE: "200",
   ADMIN_PORT: "0",
   LOG_FORMAT: "json",
-  SOLANA_BLOCK_CONCURRENCY: "4"
+  SOLANA_BLOCK_CONCURRENCY: "4",
+  // The accounts of 20,000 wallets are kept. The writers' wallets fill that within the first half of an hour.
+  WALLET_ACCOUNTS_RATE: "20"
 }
 
 const PLAN = {
