@@ -9,7 +9,7 @@ import { valid, waysTo } from "./walkTable.ts"
 import { document, idIn, judge, operations, send, walk } from "./walking.ts"
 import { ReceivedCall, bare, broken, limiterless, simulated, taped, toys } from "./walkWorlds.ts"
 
-const patience = Array.from({ length: 150 })
+const patience = Array.from({ length: 600 })
 
 /** Walks until the answer is the one that is looked for: a simulated market loads what it is asked for. Every answer is judged. */
 const arrive = Effect.fnUntraced(function* (operation: Operation, status: number, way: Way) {
@@ -36,7 +36,7 @@ const walkAll = <E>(
   excludeTestServices = false,
   more: (it: Vitest.MethodsNonLive<ReceivedCall>) => void = () => {}
 ) =>
-  layer(built, { excludeTestServices, timeout: "60 seconds" })(`a service: ${world}`, (it) => {
+  layer(built, { excludeTestServices, timeout: "5 minutes" })(`a service: ${world}`, (it) => {
     for (const operation of operations) {
       for (const [status, way] of waysTo(operation)) {
         if (way.world === world) {
