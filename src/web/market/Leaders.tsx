@@ -98,10 +98,10 @@ export const Leaders = () => {
       rows={12}
       isWide
       controls={
-        <>
+        <div class="row">
           <Choice label="Order of wallets" options={sorts} value={sort} onChange={setSort} />
           <Choice label="Window of wallets" options={windows} value={window} onChange={setWindow} />
-        </>
+        </div>
       }
     >
       {({ data, meta }) => (
