@@ -58,7 +58,7 @@ const AT_SLOT =
   "Answers from the state at the end of this slot in the service's recording, with the time of the recording. Costs at least 5 units. A slot that is not recorded is a 400."
 
 /** More slots than the chain will have. */
-const MOST_SLOTS = 1_000_000_000_000
+export const MOST_SLOTS = 1_000_000_000_000
 
 /** The slot of a past state, in a query. */
 export const atSlotParameter = optional(IntegerParameter(1, MOST_SLOTS), AT_SLOT)

@@ -5,14 +5,23 @@ import { DataUnavailable, InvalidCursor, RateLimited } from "./errors/problems.t
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { CsvText, FormatParameter, NextCursor, pageOf, pageParameters } from "./pages.ts"
-import { BooleanParameter, DecimalParameter, IntegerParameter, NoQuery, optional, UnixSecond } from "./parameters.ts"
+import {
+  BooleanParameter,
+  DecimalParameter,
+  IntegerParameter,
+  NoQuery,
+  optional,
+  refuse,
+  UnixSecond
+} from "./parameters.ts"
 import { knowledgeOf, metaOf, wallet } from "./schemas/fields.ts"
 import { TradeSide } from "./schemas/TokenTrade.ts"
-import { WalletBalances, WalletFunding } from "./schemas/WalletBalances.ts"
+import { PastMeta, WalletBalances, WalletFunding } from "./schemas/WalletBalances.ts"
 import { OpeningTransfer, RelatedWallet, RelatingFunder, WalletRelation } from "./schemas/RelatedWallets.ts"
 import { LotMethod, LotSums, WalletLot } from "./schemas/WalletLots.ts"
 import { WalletTrade, WalletTransfer } from "./schemas/WalletTrades.ts"
 import { isOrdered } from "./Trades.ts"
+import { MOST_SLOTS } from "./Spot.ts"
 import { WalletPerformance } from "./schemas/WalletPerformance.ts"
 import { PositionSort, WalletPnlHistory, WalletPositions } from "./schemas/WalletPositions.ts"
 import { WalletRows } from "./schemas/WalletSummary.ts"
@@ -170,8 +179,21 @@ export const BalancesQuery = Schema.Struct({
   limit: optional(
     IntegerParameter(1, 500, defaultBalances),
     `Most tokens of the answer, most valuable first; ${defaultBalances} by default. The sums count all.`
+  ),
+  atSlot: optional(
+    IntegerParameter(1, MOST_SLOTS),
+    "What the wallet held at the end of this slot, by its recorded trades and transfers. Costs at least 5 units. A slot outside the record is a 400."
+  ),
+  at: optional(
+    UnixSecond,
+    "The same at the end of this Unix second. A second outside the record is a 400, and so is `at` beside `atSlot`."
   )
-})
+}).check(
+  Schema.makeFilter(
+    ({ at, atSlot }: { readonly at?: number; readonly atSlot?: number }) =>
+      at === undefined || atSlot === undefined || refuse("at", "conflict", "at must be left out beside atSlot.")
+  )
+)
 
 export class WalletBalancesAnswer extends Schema.Opaque<WalletBalancesAnswer>()(
   Schema.Struct({
@@ -179,22 +201,29 @@ export class WalletBalancesAnswer extends Schema.Opaque<WalletBalancesAnswer>()(
     meta: field(
       Schema.Struct({
         ...metaOf("public-wallet-balances-v1"),
-        slot: field(Schema.Int, "The lowest slot of the node's answers. Nothing in the answer is older."),
-        slots: field(
-          Schema.Struct({
-            sol: field(Schema.Int, "Slot of the SOL of the wallet's own account."),
-            splToken: field(Schema.Int, "Slot of the accounts under the SPL Token program, wrapped SOL among them."),
-            token2022: field(Schema.Int, "Slot of the accounts under Token-2022.")
-          }),
-          "The slot of each of the node's answers. Where they differ, a transfer between them may be in two parts or in none."
+        slot: field(
+          Schema.NullOr(Schema.Int),
+          "The lowest slot of the node's answers. Nothing in the answer is older. With `atSlot` that slot, with `at` null."
         ),
-        ...knowledgeOf("When the accounts were read.")
+        slots: field(
+          Schema.NullOr(
+            Schema.Struct({
+              sol: field(Schema.Int, "Slot of the SOL of the wallet's own account."),
+              splToken: field(Schema.Int, "Slot of the accounts under the SPL Token program, wrapped SOL among them."),
+              token2022: field(Schema.Int, "Slot of the accounts under Token-2022.")
+            })
+          ),
+          "The slot of each of the node's answers. Where they differ, a transfer between them may be in two parts or in none. Null in the past."
+        ),
+        past: field(Schema.NullOr(PastMeta), "The moment in the past; null for now."),
+        ...knowledgeOf("When the accounts were read; in the past, the time of the newest block whose rows are here.")
       }),
       "How the answer was made, and how well it is known."
     )
   }).annotate({
     identifier: "WalletBalancesAnswer",
-    description: "What a wallet holds. The balances are whole; status and coverage are for their values."
+    description:
+      "What a wallet holds. The balances of now are whole: status and coverage are for their values. Balances of the past are never complete, because SOL, dollars and tokens that the record never saw are not in them."
   })
 ) {}
 
@@ -300,7 +329,7 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
       )
       .annotate(
         OpenApi.Description,
-        "Read from the node at the newest confirmed slot and kept for five seconds. A value is null when its price is unknown, and then so is the sum; `knownValueUsd` counts the rest. A wallet with more token accounts than fit into 8 MiB of the node's answer, about 20,000, is refused as unavailable with that reason."
+        "Read from the node at the newest confirmed slot and kept for five seconds. A value is null when its price is unknown, and then so is the sum; `knownValueUsd` counts the rest. A wallet with more token accounts than fit into 8 MiB of the node's answer, about 20,000, is refused as unavailable with that reason. With `atSlot` or `at` nothing is read from the node: the answer is made of the newest 10,000 recorded trades and transfers of the wallet, for at least 5 units, and at most 100 tokens are valued, at their last trade up to that second."
       ),
     HttpApiEndpoint.get("lots", "/api/v1/wallets/:wallet/lots", {
       params: walletParams,

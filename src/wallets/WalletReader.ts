@@ -25,6 +25,7 @@ import { dailyPnl, type HistoryRequest, unitPrice } from "./pnlHistory.ts"
 import { walletResults } from "./walletResults.ts"
 import { type PositionsPage, positionsPage, type PositionsRequest } from "./positionPages.ts"
 import { balancesOf, type BalancesFound } from "./walletBalances.ts"
+import { MomentNotRecorded, type PastMoment, type PastUnits, type RecordEnds, unitsOfPast } from "./pastBalances.ts"
 import { lotsPage, type LotsPage, type LotsRequest, UNKNOWN_SUMS } from "./walletLots.ts"
 import { makeUnits } from "./readUnits.ts"
 import { NOTHING_OPENED, type RelatedFound, relatedPage, type RelatedRequest } from "./relatedWallets.ts"
@@ -89,6 +90,8 @@ export class WalletReader extends Context.Service<
     ): Effect.Effect<WalletRowsPage<WalletTransfer>, WalletsUnavailable>
     /** What a wallet holds by the node, with the `limit` most valuable tokens. Same deadline and failure. */
     balancesOf(wallet: Address, limit: number): Effect.Effect<BalancesFound, WalletsUnavailable>
+    /** What a wallet held at a moment in the past, by its newest recorded rows. Same deadline. */
+    unitsAt(wallet: Address, moment: PastMoment): Effect.Effect<PastUnits, WalletsUnavailable | MomentNotRecorded>
     /** A page of the lots of a wallet by a method, from its observed swaps. Same deadline and failure. */
     lotsOf(wallet: Address, request: LotsRequest): Effect.Effect<LotsFound, WalletsUnavailable>
     /** Wallets that the funder of a wallet opened, or that the wallet opened. Fails when the store does not answer. */
@@ -248,6 +251,27 @@ const make = Effect.gen(function* () {
     return balancesOf(wallet, held, { markOf, decimalsOf: (mint) => tape.decimalsOf(mint) }, limit)
   })
 
+  /** The ends of the record. A second is whole once a later one has begun. Blocks that are not stored yet are not read. */
+  const recordEnds = (): RecordEnds => {
+    const [waiting] = tape.unstored()
+    const [slot, second] = [waiting?.slot ?? Infinity, Math.floor((waiting?.timeMs ?? Infinity) / 1000)]
+    return {
+      since: tape.since(),
+      fromSlot: tape.recent.fromSlot,
+      toSlot: Math.min(tape.newestSlot(), slot - 1),
+      toSecond: Math.min(tape.state.now, second) - 1,
+      gaps: tape.gaps()
+    }
+  }
+
+  const unitsAt = Effect.fn("WalletReader.unitsAt")(function* (wallet: Address, moment: PastMoment) {
+    // Before the rows are read: they may have more than the record had, and never less.
+    const ends = recordEnds()
+    const held = yield* Effect.mapError(rowsOfWallet(wallet), (cause) => new WalletsUnavailable({ cause }))
+    const found = unitsOfPast(held, moment, ends)
+    return found instanceof MomentNotRecorded ? yield* found : found
+  })
+
   const fundingOf = Effect.fn("WalletReader.fundingOf")(function* (wallet: Address) {
     const { opening } = yield* openingOf(wallet)
     return firstTransfer(wallet, yield* Cache.refresh(kept, wallet), opening)
@@ -304,6 +328,7 @@ const make = Effect.gen(function* () {
     lotsOf,
     relatedOf,
     balancesOf: balancesOfWallet,
+    unitsAt,
     fundingOf,
     rowsOf,
     tagsOf,

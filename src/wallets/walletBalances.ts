@@ -1,5 +1,5 @@
 /** What a wallet holds by its accounts on the chain, valued at the marks. Pure. */
-import type { WalletBalances } from "../api/schemas/WalletBalances.ts"
+import type { PastMeta, WalletBalances } from "../api/schemas/WalletBalances.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { COMPLETE, type Coverage, incomplete, type Status } from "../domain/Scalar.ts"
 import { DOLLAR_DECIMALS, isDollar } from "../domain/stables.ts"
@@ -26,10 +26,12 @@ export interface BalanceSlots {
 /** Balances, and how well their values are known. The balances themselves are whole. */
 export interface BalancesFound {
   readonly data: WalletBalances
-  /** The lowest of the slots. */
-  readonly slot: number
-  readonly slots: BalanceSlots
-  readonly observedAtMs: number
+  /** The lowest of the slots; the slot that was asked for, or null, in the past. */
+  readonly slot: number | null
+  /** Null in the past. */
+  readonly slots: BalanceSlots | null
+  readonly past: typeof PastMeta.Type | null
+  readonly observedAtMs: number | null
   readonly status: Status
   readonly coverage: Coverage
 }
@@ -45,7 +47,8 @@ export const MOST_MARKED = 1000
 
 const SOL_DECIMALS = 9
 
-const marked = (units: bigint, mark: Mark | null, decimals: number | null) => {
+/** Units at a mark: their value, and the fields of the answer. */
+export const marked = (units: bigint, mark: Mark | null, decimals: number | null) => {
   const nanos = valueOf(units, mark?.price ?? null)
   const body = {
     markUsd: markText(mark?.price ?? null, decimals),
@@ -57,7 +60,7 @@ const marked = (units: bigint, mark: Mark | null, decimals: number | null) => {
 }
 
 /** Greater values first, unknown ones last, equal ones by mint. */
-const byValue = (
+export const byValue = (
   a: { readonly mint: Mint; readonly nanos: bigint | null },
   b: { readonly mint: Mint; readonly nanos: bigint | null }
 ): number => {
@@ -82,7 +85,11 @@ export const balancesOf = (
       // A dollar is what others are paid in. It may never have been traded itself.
       const decimals = isDollar(mint) ? DOLLAR_DECIMALS : decimalsOf(mint)
       const { body, nanos } = marked(amount, place < MOST_MARKED ? markOf(mint) : null, decimals)
-      return { mint, nanos, row: { mint, decimals, amount, isDollar: isDollar(mint), ...body } }
+      return {
+        mint,
+        nanos,
+        row: { mint, decimals, amount, basis: "accounts" as const, isDollar: isDollar(mint), ...body }
+      }
     })
     .toSorted(byValue)
   const all = [sol.nanos, ...tokens.map(({ nanos }) => nanos)]
@@ -91,10 +98,13 @@ export const balancesOf = (
     data: {
       wallet,
       sol: { lamports, wrappedLamports, ...sol.body },
+      solReason: null,
       tokens: tokens.slice(0, limit).map(({ row }) => row),
       truncated: tokens.length > limit,
+      unknown: [],
       sums: {
         tokens: tokens.length,
+        unknown: 0,
         unvalued,
         solUsd: usdTextOrNull(sol.nanos),
         dollarsUsd: usdTextOrNull(sumOf(tokens.flatMap(({ nanos, row }) => (row.isDollar ? [nanos] : [])))),
@@ -104,6 +114,7 @@ export const balancesOf = (
     },
     slot: Math.min(slots.sol, slots.splToken, slots.token2022),
     slots,
+    past: null,
     observedAtMs: atMs,
     status: unvalued > 0 ? "partial" : "known",
     coverage: unvalued === 0 ? COMPLETE : incomplete(held.length > MOST_MARKED ? "limit_clipped" : "mark_unknown")

@@ -77,7 +77,7 @@ const noEngine = Layer.succeed(QuoteEngine, {
   exitMint: null
 })
 
-const noMarket = Layer.mergeAll(
+export const noMarket = Layer.mergeAll(
   Layer.succeed(TopTraders, { rank: () => Effect.die("this test has no market") }),
   Layer.succeed(TokenSearch, { search: () => Effect.die("this test has no market") }),
   Layer.succeed(TradesReader, {
@@ -158,6 +158,7 @@ const noAlerts = Layer.merge(MemoryAlerts.layer, noEvaluator)
 /** Reads of wallets in a test without wallets. */
 export const walletless: WalletReader["Service"] = {
   balancesOf: () => Effect.die("this test has no wallets"),
+  unitsAt: () => Effect.die("this test has no wallets"),
   fundingOf: () => Effect.die("this test has no wallets"),
   relatedOf: () => Effect.die("this test has no wallets"),
   lotsOf: () => Effect.die("this test has no wallets"),

@@ -1,8 +1,8 @@
-/** What a wallet holds now, and the first transfer that it received. */
+/** What a wallet holds, now or at a moment in the past, and the first transfer that it received. */
 import { Schema } from "effect"
 import { Atomic } from "../../domain/Amount.ts"
 import { field } from "../../domain/field.ts"
-import { Decimal } from "../../domain/Scalar.ts"
+import { CoverageReason, Decimal } from "../../domain/Scalar.ts"
 import { decimals, markMethod, mint, wallet } from "./fields.ts"
 import { OpeningTransfer } from "./RelatedWallets.ts"
 import { WalletTransfer } from "./WalletTrades.ts"
@@ -45,6 +45,10 @@ export class WalletBalance extends Schema.Opaque<WalletBalance>()(
     mint,
     decimals,
     amount: WalletUnits,
+    basis: field(
+      Schema.Literals(["accounts", "last_change", "next_change"]),
+      "Where the amount is from. `accounts`: the wallet's accounts, now. In the past, the units in the accounts that a transaction names: `last_change`, after the last recorded change up to the moment; `next_change`, before the first recorded change after it, when none is recorded earlier."
+    ),
     isDollar: field(Schema.Boolean, "True for USDC, USDT, USD1 and PYUSD."),
     ...mark
   }).annotate({ identifier: "WalletBalance", description: "Units of one token that a wallet holds." })
@@ -54,24 +58,34 @@ export class WalletBalances extends Schema.Opaque<WalletBalances>()(
   Schema.Struct({
     wallet,
     sol: field(
-      Schema.Struct({
-        lamports: AccountLamports,
-        wrappedLamports: WrappedLamports,
-        ...mark
-      }),
-      "SOL of the wallet. The value counts both."
+      Schema.NullOr(
+        Schema.Struct({
+          lamports: AccountLamports,
+          wrappedLamports: WrappedLamports,
+          ...mark
+        })
+      ),
+      "SOL of the wallet. The value counts both. Null in the past, where it is not recorded."
     ),
+    solReason: field(Schema.NullOr(CoverageReason), "Why `sol` is null; null when it is known."),
     tokens: field(
       Schema.Array(WalletBalance),
       "Tokens other than SOL, most valuable first, unknown values last. Accounts without units are left out."
     ),
     truncated: field(Schema.Boolean, "True when tokens beyond the limit were left out. The sums count them."),
+    unknown: field(
+      Schema.Array(mint),
+      "Tokens in the record whose units at the moment are not known: the changes around it do not agree, or blocks between are missing. At most `limit`, by mint; none now. Tokens that the record never saw are not known either."
+    ),
     sums: field(
       Schema.Struct({
         tokens: field(Schema.Int, "Tokens other than SOL that the wallet holds."),
-        unvalued: field(Schema.Int, "Tokens whose value is unknown, SOL included."),
+        unknown: field(Schema.Int, "Tokens in the record whose units are not known."),
+        unvalued: field(Schema.Int, "Tokens whose value is unknown, SOL and tokens of unknown units included."),
         solUsd: usd("Value of the SOL."),
-        dollarsUsd: usd("Value of the dollars; null when the value of one of them is unknown."),
+        dollarsUsd: usd(
+          "Value of the dollars; null when the value of one of them is unknown, and in the past, where they are not recorded."
+        ),
         valueUsd: usd("Value of everything; null while `unvalued` is not 0."),
         knownValueUsd: field(Decimal, "Value of everything whose value is known.")
       }),
@@ -79,6 +93,20 @@ export class WalletBalances extends Schema.Opaque<WalletBalances>()(
     )
   }).annotate({ identifier: "WalletBalances", description: "What a wallet holds." })
 ) {}
+
+/** The moment of an answer about the past. */
+export const PastMeta = Schema.Struct({
+  atSlot: field(Schema.NullOr(Schema.Int), "The slot that was asked for; null when a second was."),
+  at: field(
+    Schema.NullOr(Schema.Int),
+    "The Unix second that values are of; null for a slot whose time is not recorded, and then nothing is valued."
+  ),
+  first: field(Schema.Int, "The first slot, or second, that the record of the wallet reaches back to."),
+  last: field(Schema.Int, "The last slot, or second, of the record.")
+}).annotate({
+  identifier: "PastMoment",
+  description: "The moment of an answer about the past, and the ends of the record."
+})
 
 export class WalletFunding extends Schema.Opaque<WalletFunding>()(
   Schema.Struct({

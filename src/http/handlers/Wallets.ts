@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
+import { Meter } from "../../api/middleware/Metering.ts"
 import {
   type BalancesQuery,
   defaultBalances,
@@ -30,13 +31,16 @@ import type { WalletLot } from "../../api/schemas/WalletLots.ts"
 import type { WalletTrade, WalletTransfer } from "../../api/schemas/WalletTrades.ts"
 import type { Address } from "../../domain/Address.ts"
 import { fractionOf } from "../../domain/rational.ts"
+import { MarketReader } from "../../market/reads/MarketReader.ts"
+import { type MomentNotRecorded, pastBalancesOf, type PastMoment, pricedMints } from "../../wallets/pastBalances.ts"
 import { WalletReader } from "../../wallets/WalletReader.ts"
 import { shareOfBatch } from "../../wallets/walletShare.ts"
 import { rawHeader } from "../middleware/rawHeader.ts"
-import { storeUnavailable, unavailable as dataUnavailable } from "../problems.ts"
+import { invalid, storeUnavailable, unavailable as dataUnavailable } from "../problems.ts"
 import { csvResponse, csvText, digitsOf, prefersCsv, unpaged } from "./csv.ts"
 import { metaWith } from "./metaWith.ts"
 import { nextOf, sealedBy, startOf } from "./paging.ts"
+import { PAST_UNITS } from "./pastMarket.ts"
 import {
   keyOfLot,
   keyOfPlace,
@@ -57,6 +61,14 @@ const tooLarge = dataUnavailable(
 /** A wallet that is too large is no failure of the service, and is not logged as one. */
 const balancesUnavailable = (failure: WalletsUnavailable) =>
   failure.isTooLarge === true ? Effect.fail(tooLarge) : unavailable(failure)
+
+const notRecorded = ({ field }: PastMoment, { first, last }: MomentNotRecorded) => {
+  const known =
+    first === null || last === null
+      ? "nothing of this wallet is recorded yet"
+      : `the record of this wallet reaches from ${field === "at" ? "second" : "slot"} ${first} to ${last}`
+  return invalid({ in: "query", field, issue: "out_of_range" }, `${field} cannot be answered: ${known}.`)
+}
 
 interface OfWallet {
   readonly params: { readonly wallet: Address }
@@ -162,6 +174,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const reader = yield* WalletReader
     const batch = yield* WalletBatch
+    const market = yield* MarketReader
 
     const summary = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof WalletsBody.Type }) {
       yield* enterBatch(batch)
@@ -251,10 +264,36 @@ export const layer = HttpApiBuilder.group(
       return yield* isCsv(query, request) ? transfersText(wallet, query) : transfersPage(wallet, query)
     })
 
+    const balancesAt = Effect.fnUntraced(function* (wallet: Address, moment: PastMoment, limit: number) {
+      const meter = yield* Meter
+      yield* meter.raiseTo(PAST_UNITS)
+      const past = yield* reader.unitsAt(wallet, moment).pipe(
+        Effect.catchTags({
+          MomentNotRecorded: (missing) => Effect.fail(notRecorded(moment, missing)),
+          WalletsUnavailable: unavailable
+        })
+      )
+      const { second } = past
+      const points = second === null ? [] : pricedMints(past).map((mint) => ({ mint, at: second }))
+      const prices =
+        points.length === 0
+          ? []
+          : yield* market.pricesAt(points).pipe(
+              Effect.map(({ data }) => data),
+              // Amounts do not need prices.
+              Effect.catch(() => Effect.succeed([]))
+            )
+      return pastBalancesOf(wallet, past, new Map(prices.map((price) => [price.mint, price])), limit)
+    })
+
     const balances = Effect.fnUntraced(function* ({ params: { wallet }, query }: BalancesRequest) {
+      const { at, atSlot, limit = defaultBalances } = query
       yield* enterBatch(batch)
-      const read = reader.balancesOf(wallet, query.limit ?? defaultBalances)
-      const { data, ...knowledge } = yield* Effect.catch(read, balancesUnavailable)
+      const { data, ...knowledge } = yield* at !== undefined
+        ? balancesAt(wallet, { field: "at", value: at }, limit)
+        : atSlot !== undefined
+          ? balancesAt(wallet, { field: "atSlot", value: atSlot }, limit)
+          : Effect.catch(reader.balancesOf(wallet, limit), balancesUnavailable)
       const meta = { methodVersion: "public-wallet-balances-v1", chain: "solana", ...knowledge } as const
       return WalletBalancesAnswer.make({ data, meta: yield* metaWith(meta) })
     }, Effect.scoped)

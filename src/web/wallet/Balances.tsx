@@ -22,16 +22,19 @@ interface Holding extends Pick<Balances["tokens"][number], "decimals" | "markAtM
 
 const NO_PRICE = "its price is unknown"
 
-const solOf = ({ sol: { lamports, wrappedLamports, ...mark } }: Balances): Holding => ({
-  mint: SOL,
-  decimals: SOL_DECIMALS,
-  amount: String(BigInt(lamports) + BigInt(wrappedLamports)),
-  ...mark
-})
+/** The SOL; none in the past. */
+const solOf = ({ sol }: Balances): ReadonlyArray<Holding> => {
+  if (sol === null) {
+    return []
+  }
+  const { lamports, wrappedLamports, ...mark } = sol
+  const amount = String(BigInt(lamports) + BigInt(wrappedLamports))
+  return [{ mint: SOL, decimals: SOL_DECIMALS, amount, ...mark }]
+}
 
 /** SOL among the tokens, most valuable first, unknown values last. */
 const holdingsOf = (balances: Balances): ReadonlyArray<Holding> =>
-  [solOf(balances), ...balances.tokens].toSorted(
+  [...solOf(balances), ...balances.tokens].toSorted(
     (one, other) => Number(other.valueUsd ?? -1) - Number(one.valueUsd ?? -1)
   )
 
@@ -66,14 +69,20 @@ const columnsOf = ({ knownValueUsd }: Balances["sums"]): ReadonlyArray<Column<Ho
 /** The value of everything that the wallet holds: the known part first, and beside it what is not in it. */
 export const Worth = ({ of: { data } }: { readonly of: BalancesAnswer }) => {
   const { knownValueUsd, tokens, unvalued, valueUsd } = data.sums
-  const { amount } = solOf(data)
+  const [sol] = solOf(data)
   return (
     <p>
       <strong>
         <Amount of={valueUsd ?? knownValueUsd} unit="usd" short />
       </strong>{" "}
       <span class="soft">
-        {unvalued > 0 && "known, "}in <Units amount={amount} decimals={SOL_DECIMALS} /> SOL and {tokens} tokens.
+        {unvalued > 0 && "known, "}in{" "}
+        {sol !== undefined && (
+          <>
+            <Units amount={sol.amount} decimals={SOL_DECIMALS} /> SOL and{" "}
+          </>
+        )}
+        {tokens} tokens.
         {unvalued > 0 &&
           ` ${unvalued === 1 ? "One of them has no known price and is" : `${unvalued} of them have no known price and are`} not in it.`}
       </span>

@@ -92,6 +92,7 @@ describe("what a wallet holds", () => {
         assert.deepInclude(answer.json("data.tokens.0"), { mint: USDC, decimals: 6, markUsd: "1" })
         assert.deepStrictEqual(answer.json("data.sums"), {
           tokens: 2,
+          unknown: 0,
           unvalued: 0,
           solUsd: "0.004",
           dollarsUsd: "2",

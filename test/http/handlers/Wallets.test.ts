@@ -44,6 +44,7 @@ const readsNothing: WalletReader["Service"] = {
   tagsOf: () => Effect.die("a defect"),
   positionsOf: () => Effect.die("a defect"),
   balancesOf: () => Effect.die("a defect"),
+  unitsAt: () => Effect.die("a defect"),
   fundingOf: () => Effect.die("a defect"),
   relatedOf: () => Effect.die("a defect"),
   lotsOf: () => Effect.die("a defect"),
