@@ -2,7 +2,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { App, isAvailable } from "./app.ts"
+import { App, FERN, isAvailable } from "./app.ts"
 
 const firing = {
   eventId: "evt_one",
@@ -151,6 +151,47 @@ describe.runIf(isAvailable)("in a browser", () => {
           })
         }),
       PATIENCE_MS
+    )
+  })
+
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("a visitor who signs in", (it) => {
+    it.effect(
+      "sets an alert on both sides of a price, and hears the bell when the market crosses one of them",
+      () =>
+        Effect.gen(function* () {
+          const app = yield* App
+          const { page } = yield* app.visit(yield* app.link, { signedIn: false })
+          yield* Effect.promise(async () => {
+            page.setDefaultTimeout(PATIENCE_MS)
+            await page.getByRole("button", { name: "Open my session" }).click()
+            await page.getByRole("button", { name: "Sign out", exact: true }).waitFor()
+            await page.goto(`${app.url}/t/${FERN}`)
+            const head = page.getByRole("region", { name: "Token at a glance" })
+            const price = head.locator(".price data").first()
+            await price.getByText(/\$/u).waitFor()
+            const now = Number(await price.getAttribute("value"))
+            const dialog = page.getByRole("dialog", { name: /Alert on/u })
+            for (const factor of [0.9995, 1.0005]) {
+              await head.getByRole("button", { name: /^Alert/u }).click()
+              await dialog.getByLabel("Level in dollars").fill((now * factor).toFixed(12))
+              await dialog.getByRole("button", { name: "Set the alert" }).click()
+              await dialog.waitFor({ state: "detached" })
+            }
+
+            const words = /Price in dollars crosses (?:above|below) \$[\d.]+.*, now \$/u
+            await page.getByRole("status", { name: "Alert" }).getByText(words).waitFor()
+            await page.getByRole("button", { name: /^Fired alerts, [12] new$/u }).click()
+            const bell = page.getByRole("dialog", { name: "Fired alerts" })
+            await bell.getByText(words).first().waitFor()
+            await bell.getByRole("link", { name: "All alerts" }).click()
+            const firings = page.getByRole("region", { name: "Firings of the last 30 days, newest first" })
+            await firings
+              .getByText(/Price in dollars crosses (?:above|below)/u)
+              .first()
+              .waitFor()
+          })
+        }),
+      2 * PATIENCE_MS
     )
   })
 })
