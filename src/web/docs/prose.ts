@@ -17,6 +17,7 @@ import embed from "../../../docs/guides/embed.md?raw"
 import firstBot from "../../../docs/guides/first-bot.md?raw"
 import followWallets from "../../../docs/guides/follow-wallets.md?raw"
 import mainnet from "../../../docs/guides/mainnet.md?raw"
+import replayBot from "../../../docs/guides/replay-bot.md?raw"
 import testABot from "../../../docs/guides/test-a-bot.md?raw"
 import upgrade from "../../../docs/guides/upgrade.md?raw"
 import limits from "../../../docs/limits.md?raw"
@@ -41,6 +42,7 @@ const files: Readonly<Record<string, string>> = {
   "guides/first-bot.md": firstBot,
   "guides/follow-wallets.md": followWallets,
   "guides/mainnet.md": mainnet,
+  "guides/replay-bot.md": replayBot,
   "guides/test-a-bot.md": testABot,
   "guides/upgrade.md": upgrade,
   "limits.md": limits,
