@@ -29,7 +29,7 @@ import * as proofSettings from "../quotes/execution/proofSettings.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
 import { staleAfter } from "../chain/accounts/chainSettings.ts"
 import { blockSettings } from "../chain/blocks/BlockFeedRpc.ts"
-import { geyserPatience } from "../chain/geyser/BlockFeedGeyser.ts"
+import { geyserPatience, geyserRace } from "../chain/geyser/BlockFeedGeyser.ts"
 import { geyserEndpoints } from "../chain/geyser/geyserSettings.ts"
 import { historyUrlSetting, rpcSettings, rpcUrlSetting, wsUrlSetting } from "../chain/rpc/rpcSettings.ts"
 import { importParts } from "../chain/importing/importSettings.ts"
@@ -75,6 +75,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   // The node serves what the Geyser does not have.
   Config.flatMap(geyserEndpoints(), ({ length }) => (length === 0 ? Config.succeed([]) : rpcUrlSetting)),
   geyserPatience,
+  geyserRace,
   statusTimeout,
   importParts,
   isRecording,

@@ -22,6 +22,7 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "tracker.trackBatch": "with-key",
   "tracker.createGroup": "with-key",
   "alerts.create": "with-key",
+  "replayFills.post": "never",
   "closed.spotOrders": "never",
   "closed.perpsOrdersPost": "never",
   "closed.perpsRebalancePost": "never"

@@ -155,9 +155,8 @@ class Held {
   }
 }
 
-/** The published blocks. A subscriber takes each in a turn of its own, and never in the turn of a reader. */
-const publishedBy = ({ published }: Held): Stream.Stream<NumberedBatch> =>
-  Stream.mapEffect(Stream.fromPubSub(published), (numbered) => Effect.as(ownTurn, numbered))
+/** The published blocks. */
+const publishedBy = ({ published }: Held): Stream.Stream<NumberedBatch> => Stream.fromPubSub(published)
 
 const readsOf = (held: Held, least: number): MarketReads => {
   const shown = shownFrom(least)
