@@ -8,6 +8,7 @@ import {
   LimitReached,
   NotAReplay,
   PoolNotFound,
+  ReplayEnded,
   RouteNotFound,
   RouteTypeNotServed
 } from "./errors/problems.ts"
@@ -107,7 +108,8 @@ export class ReplayFillAnswer extends Schema.Opaque<ReplayFillAnswer>()(
 export class ReplayFillsAnswer extends Schema.Opaque<ReplayFillsAnswer>()(
   Schema.Struct({ data: field(Schema.Array(ReplayFill), "In the order in which they were posted."), meta }).annotate({
     identifier: "ReplayFillsAnswer",
-    description: "Your intended swaps, at most 1,000 in a replay."
+    description:
+      "Your intended swaps, at most 1,000 in a replay, and under `recorded` 64 that are filled or pending in a pool."
   })
 ) {}
 
@@ -118,14 +120,22 @@ export class ReplayFillsGroup extends HttpApiGroup.make("replayFills")
       query: NoQuery,
       payload: ReplayFillBody,
       success: ReplayFillAnswer,
-      error: [IdempotencyKeyReused, LimitReached, NotAReplay, PoolNotFound, RouteNotFound, RouteTypeNotServed]
+      error: [
+        IdempotencyKeyReused,
+        LimitReached,
+        NotAReplay,
+        PoolNotFound,
+        ReplayEnded,
+        RouteNotFound,
+        RouteTypeNotServed
+      ]
     })
       .middleware(JsonBody)
       .annotate(Budget, "quote")
       .annotate(OpenApi.Summary, "Swap in a replay, as if it had been sent")
       .annotate(
         OpenApi.Description,
-        "Only while the service plays a recording; otherwise `not_a_replay`. The swap is executed as the first transaction of its slot, on the recorded state of the slot before, with every fee of the pools and the mints. Its impact is carried forward by the model. The balance of the wallet is not checked, and no network fee is charged. What cannot be executed exactly is refused: `pool_not_found` for a pool that is not in the recording, `route_not_supported` for a venue whose state after a swap is not known. Nothing is signed or sent."
+        "Only while the service plays a recording; otherwise `not_a_replay`. The swap is executed as the first transaction of its slot, on the recorded state of the slot before, with every fee of the pools and the mints. Its impact is carried forward by the model. The balance of the wallet is not checked, and no network fee is charged. What cannot be executed exactly is refused: `pool_not_found` for a pool that is not in the recording, `route_not_supported` for a venue whose state after a swap is not known. The wallet must have no trades in the recording so far, and no swaps of another account. An account has at most 1,000 swaps, and under `recorded` at most 64 in a pool that are filled or pending: `limit_reached`. After the end of the recording: `replay_ended`. Nothing is signed or sent."
       ),
     HttpApiEndpoint.get("list", "/api/v1/replay/fills", {
       query: ReplayFillsQuery,

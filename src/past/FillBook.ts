@@ -3,7 +3,8 @@
  * the end of the slot before. What it changes in its pools is carried forward by one of two models:
  *
  * - `recorded`: the market stays as it was recorded. Before each swap, the owner's earlier swaps of its pools are executed
- *   once more, in their order and with their inputs, on the recorded state of the slot.
+ *   once more, in their order and with their inputs, on the recorded state of the slot. Further swaps of the slot go on
+ *   from there.
  * - `replayed`: from the owner's first swap on, a pool has a branch of its own. The recorded swaps of others are executed again
  *   on the branch, each with the input that it paid, whatever it gets. A second branch without the owner's swaps has to
  *   agree with the recording; from where it does not, the pool takes no more swaps.
@@ -57,12 +58,17 @@ export interface Fill extends FillOrder {
   /** `failed`: the program would have refused the swap. `refused`: the replay cannot tell exactly. */
   readonly status: "pending" | "filled" | "failed" | "refused"
   readonly reason: { readonly code: Stopped["code"]; readonly detail: string } | null
-  /** What the swap paid out. Null while it is pending, and when it was refused. */
+  /** What the swap paid out, or would have paid with `slippage_exceeded`. Null while it is pending, and without an amount. */
   readonly amountOut: bigint | null
   readonly hops: ReadonlyArray<HopFill>
-  /** Time of the slot's state, in milliseconds since the Unix epoch; null while pending. */
+  /** Time of the slot's state, in milliseconds since the Unix epoch; null while pending, and when its slot never came. */
   readonly atMs: number | null
+  /** Counts the filled swaps of the wallet in its slot from 0; null unless filled. Never changes. */
+  readonly rank: number | null
 }
+
+/** The owner's swaps of one pool under `recorded` that may be filled. Each slot executes them again. */
+export const MOST_OF_POOL = 64
 
 /** The recorded state when a slot begins. */
 export interface SlotState {
@@ -81,6 +87,30 @@ interface Branch {
   /** Why the branch cannot go on; null while it can. */
   fault: string | null
 }
+
+/** The owner's earlier swaps of a pool, executed on one state of the market. */
+interface Repeated {
+  readonly clock: ChainClock
+  /** What was read of the market. While all of it is the same, so is the result. */
+  readonly read: Map<Address, OnChainAccount | null | undefined>
+  /** The accounts that they changed, or why they cannot be carried there. */
+  own: ReadonlyMap<Address, OnChainAccount> | Stopped
+}
+
+/** Accounts that note what is read of them. */
+const noting =
+  (accounts: Accounts, read: Repeated["read"]): Accounts =>
+  (address) => {
+    const account = accounts(address)
+    read.set(address, account)
+    return account
+  }
+
+const isStill = ({ clock, read }: Repeated, now: SlotState): boolean =>
+  clock.slot === now.clock.slot &&
+  clock.epoch === now.clock.epoch &&
+  clock.unixTimestamp === now.clock.unixTimestamp &&
+  Array.from(read).every(([address, account]) => now.accounts(address) === account)
 
 const over = (base: Accounts, own: Iterable<OnChainAccount>): Overlay => {
   const overlay = new Overlay(base)
@@ -125,6 +155,12 @@ export class FillBook {
   #due: Array<{ readonly fill: Fill; readonly state: SlotState }> = []
   /** Swaps of the owner by pool, under the model `recorded`. */
   readonly #own = new Map<Address, Array<Swapped>>()
+  /** The newest repetition of these swaps by pool. */
+  readonly #repeated = new Map<Address, Repeated>()
+  /** How many swaps of a pool are filled or pending under the model `recorded`. */
+  readonly #taken = new Map<Address, number>()
+  /** Filled swaps by wallet and slot. */
+  readonly #ranks = new Map<string, number>()
   readonly #branches = new Map<Address, Branch>()
 
   constructor(owner: string) {
@@ -150,9 +186,11 @@ export class FillBook {
       reason: null,
       amountOut: null,
       hops: [],
-      atMs: null
+      atMs: null,
+      rank: null
     }
     this.#fills.set(fill.id, fill)
+    this.#take(fill, 1)
     this.#waiting.push(fill)
     return fill
   }
@@ -162,12 +200,25 @@ export class FillBook {
     order: Pick<FillOrder, "amount" | "inputMint" | "model" | "outputMint" | "pools">,
     { accounts, clock }: SlotState
   ) {
-    const overlay = this.#overlayFor(order, { accounts, clock }, false)
-    return overlay instanceof Stopped ? overlay : executeHops(overlay, order, clock)
+    const overlays = this.#overlaysFor(order, { accounts, clock }, false)
+    return overlays instanceof Stopped ? overlays : executeHops(overlays, order, clock)
   }
 
-  /** Executes what is due at the beginning of a slot. */
-  slotBegins(slot: number, state: SlotState): void {
+  /** The first pool of a route that takes no more swaps of the owner under `recorded`; null when all do. */
+  fullPool({ model, pools }: Pick<FillOrder, "model" | "pools">): Address | null {
+    const isFull = (pool: Address) =>
+      (this.#taken.get(pool) ?? 0) + pools.filter((each) => each === pool).length > MOST_OF_POOL
+    return model === "recorded" ? (pools.find(isFull) ?? null) : null
+  }
+
+  #take({ model, pools }: Pick<FillOrder, "model" | "pools">, count: 1 | -1): void {
+    if (model === "recorded") {
+      pools.forEach((pool) => this.#taken.set(pool, (this.#taken.get(pool) ?? 0) + count))
+    }
+  }
+
+  /** Executes what is due at the beginning of a slot, one swap in each step. Other work may run between the steps. */
+  *slotBegins(slot: number, state: SlotState): Generator<void> {
     const due = this.#waiting.filter((fill) => fill.slot <= slot)
     if (due.length === 0) {
       return
@@ -177,6 +228,7 @@ export class FillBook {
       const own = { ...state, clock: { ...state.clock, slot: fill.slot } }
       if (fill.model === "recorded") {
         this.#decide(fill, own)
+        yield
         continue
       }
       // Their blocks come later. By then the accounts have changed.
@@ -194,11 +246,18 @@ export class FillBook {
       return
     }
     for (const transaction of block.transactions) {
-      for (const swap of swapsOf(transaction)) {
-        const branch = this.#branches.get(swap.pool)
-        if (branch !== undefined && branch.fault === null && block.slot >= branch.from) {
-          branch.fault = this.#replay(branch, swap, state)
-        }
+      this.#replay(swapsOf(transaction), block.slot, state)
+    }
+  }
+
+  /** Nothing comes any more: refuses what still waits. */
+  ended(): void {
+    this.blocksBefore(Number.POSITIVE_INFINITY)
+    this.#waiting = []
+    for (const fill of this.#fills.values()) {
+      if (fill.status === "pending") {
+        const detail = `The replay ended before slot ${fill.slot}.`
+        this.#end(fill, new Stopped("replay_ended", detail), null, null)
       }
     }
   }
@@ -220,62 +279,71 @@ export class FillBook {
 
   #decide(fill: Fill, state: SlotState): void {
     const atMs = state.clock.unixTimestamp * 1000
-    const overlay = this.#overlayFor(fill, state, true)
-    const hops = overlay instanceof Stopped ? overlay : executeHops(overlay, fill, state.clock)
-    if (overlay instanceof Stopped || hops instanceof Stopped) {
-      const stopped = hops instanceof Stopped ? hops : new Stopped("program_refused", "no swap")
-      return this.#end(fill, stopped, atMs, null)
+    const overlays = this.#overlaysFor(fill, state, true)
+    if (overlays instanceof Stopped) {
+      return this.#end(fill, overlays, atMs, null)
+    }
+    const hops = executeHops(overlays, fill, state.clock)
+    if (hops instanceof Stopped) {
+      return this.#end(fill, hops, atMs, null)
     }
     const amountOut = hops.at(-1)?.amountOut ?? 0n
     if (amountOut < fill.minOut) {
       const detail = `The swap would pay ${amountOut}, and at least ${fill.minOut} was asked for.`
       return this.#end(fill, new Stopped("slippage_exceeded", detail), atMs, amountOut)
     }
-    this.#carry(fill, hops, overlay, state)
-    this.#fills.set(fill.id, { ...fill, status: "filled", amountOut, hops, atMs })
+    this.#carry(fill, hops, overlays, state)
+    const place = `${fill.wallet} ${fill.slot}`
+    const rank = this.#ranks.get(place) ?? 0
+    this.#ranks.set(place, rank + 1)
+    this.#fills.set(fill.id, { ...fill, status: "filled", amountOut, hops, atMs, rank })
   }
 
-  #end(fill: Fill, stopped: Stopped, atMs: number, amountOut: bigint | null): void {
+  #end(fill: Fill, stopped: Stopped, atMs: number | null, amountOut: bigint | null): void {
     const { code, detail, isOfProgram } = stopped
     const status = isOfProgram ? "failed" : "refused"
     this.#fills.set(fill.id, { ...fill, status, reason: { code, detail }, amountOut, atMs })
+    this.#take(fill, -1)
   }
 
-  /** The accounts of the pools with the owner's earlier swaps in them. `isCurrent`: every block before the state has come. */
-  #overlayFor(
+  /**
+   * The accounts of each pool with the owner's earlier swaps in them. No two pools share an account that a swap changes.
+   * `isCurrent`: every block before the state has come.
+   */
+  #overlaysFor(
     { model, pools }: Pick<Fill, "model" | "pools">,
     state: SlotState,
     isCurrent: boolean
-  ): Overlay | Stopped {
-    const own = new Overlay(state.accounts)
+  ): ((pool: Address) => Overlay) | Stopped {
+    const overlays = new Map<Address, Overlay>()
     for (const pool of new Set(pools)) {
-      const stopped =
-        model === "recorded" ? this.#repeat(own, pool, state) : this.#branchInto(own, pool, state, isCurrent)
-      if (stopped !== null) {
-        return stopped
+      const overlay = model === "recorded" ? this.#repeat(pool, state) : this.#branchOf(pool, state, isCurrent)
+      if (overlay instanceof Stopped) {
+        return overlay
       }
+      overlays.set(pool, overlay)
     }
-    return own
+    return (pool) => overlays.get(pool) ?? new Overlay(state.accounts)
   }
 
-  #repeat(overlay: Overlay, pool: Address, { clock }: SlotState): Stopped | null {
-    for (const { amountIn, inputMint } of this.#own.get(pool) ?? []) {
-      const again = swapIn(overlay, pool, { mint: inputMint, amount: amountIn }, clock)
-      if (again instanceof Stopped) {
-        const detail = `Your earlier swap of ${amountIn} in pool ${pool} cannot be carried to this slot: ${again.detail}`
-        return new Stopped("pool_diverged", detail)
-      }
+  /** The pool with the owner's earlier swaps. They are executed once for each state of the pool. */
+  #repeat(pool: Address, state: SlotState): Overlay | Stopped {
+    const earlier = this.#own.get(pool)
+    if (earlier === undefined) {
+      return new Overlay(state.accounts)
     }
-    return null
+    const known = this.#repeated.get(pool)
+    const repeated = known !== undefined && isStill(known, state) ? known : repeat(earlier, pool, state)
+    this.#repeated.set(pool, repeated)
+    const { own, read } = repeated
+    return own instanceof Stopped ? own : over(noting(state.accounts, read), own.values())
   }
 
-  #branchInto(overlay: Overlay, pool: Address, { accounts, clock }: SlotState, isCurrent: boolean): Stopped | null {
+  #branchOf(pool: Address, { accounts, clock }: SlotState, isCurrent: boolean): Overlay | Stopped {
     const branch = this.#branches.get(pool)
     if (branch === undefined) {
-      return null
+      return new Overlay(accounts)
     }
-    const diverged = (why: string) =>
-      new Stopped("pool_diverged", `Pool ${pool} cannot be replayed any further: ${why}.`)
     if (isCurrent && branch.fault === null) {
       const recorded = readPool(accounts, pool)
       const shadow = readPool(over(accounts, branch.unchanged.values()).at, pool)
@@ -283,56 +351,110 @@ export class FillBook {
         !(recorded instanceof Stopped) && !(shadow instanceof Stopped) && isSameState(recorded.pool, shadow.pool, clock)
       branch.fault = isSame ? null : "something else than swaps changed it"
     }
-    if (branch.fault !== null) {
-      return diverged(branch.fault)
-    }
-    overlay.put(branch.changed.values())
-    return null
+    return branch.fault === null
+      ? over(accounts, branch.changed.values())
+      : new Stopped("pool_diverged", `Pool ${pool} cannot be replayed any further: ${branch.fault}.`)
   }
 
   /** Keeps what a swap changed. */
-  #carry({ model, slot }: Fill, hops: ReadonlyArray<HopFill>, overlay: Overlay, { accounts }: SlotState): void {
+  #carry(
+    { model, slot }: Fill,
+    hops: ReadonlyArray<HopFill>,
+    overlayOf: (pool: Address) => Overlay,
+    { accounts }: SlotState
+  ): void {
     for (const { amountIn, inputMint, pool } of hops) {
+      const { own } = overlayOf(pool)
       if (model === "recorded") {
-        this.#own.set(pool, [...(this.#own.get(pool) ?? []), { amountIn, inputMint }])
+        const earlier = this.#own.get(pool) ?? []
+        earlier.push({ amountIn, inputMint })
+        this.#own.set(pool, earlier)
+        const repeated = this.#repeated.get(pool)
+        if (repeated !== undefined) {
+          repeated.own = own
+        }
         continue
       }
-      const touched = accountsOfPool(overlay.at, pool).filter(({ address }) => overlay.own.has(address))
       const branch: Branch = this.#branches.get(pool) ?? {
         from: slot,
         changed: new Map(),
         unchanged: new Map(
-          touched.flatMap(({ address }) => accounts(address) ?? []).map((each) => [each.address, each])
+          Array.from(own.keys()).flatMap((address) => {
+            const account = accounts(address)
+            return account === undefined || account === null ? [] : [[address, account] as const]
+          })
         ),
         fault: null
       }
-      touched.forEach((account) => branch.changed.set(account.address, account))
+      own.forEach((account, address) => branch.changed.set(address, account))
       this.#branches.set(pool, branch)
     }
   }
 
-  /** Executes a recorded swap on both branches. Returns why the branch cannot go on, or null. */
-  #replay(branch: Branch, { amounts, inputMint, pool }: OtherSwap, { accounts, clock }: SlotState): string | null {
-    let fault = "a recorded swap has no amounts"
-    for (const amount of amounts) {
-      const shadow = over(accounts, branch.unchanged.values())
-      const input = { mint: inputMint, amount: amount.in }
-      const again = swapIn(shadow, pool, input, clock)
-      if (again instanceof Stopped || again.amountOut !== amount.out) {
-        const now = again instanceof Stopped ? again.detail : `executed again it pays ${again.amountOut}`
-        fault = `a recorded swap of ${amount.in} paid ${amount.out}, and ${now}`
+  /**
+   * Executes the swaps of a recorded transaction on both branches. When the program refuses one on the changed branch, the
+   * transaction changes nothing there.
+   */
+  #replay(swaps: ReadonlyArray<OtherSwap>, slot: number, { accounts, clock }: SlotState): void {
+    const changes = new Map<Branch, Overlay>()
+    let isRefused = false
+    for (const swap of swaps) {
+      const { inputMint, pool } = swap
+      const branch = this.#branches.get(pool)
+      if (branch === undefined || branch.fault !== null || slot < branch.from) {
         continue
       }
-      shadow.own.forEach((account, address) => branch.unchanged.set(address, account))
-      const ours = over(accounts, branch.changed.values())
-      const swapped = swapIn(ours, pool, input, clock)
-      if (swapped instanceof Stopped) {
-        // The program refuses it now: the other wallet's transaction fails, and changes nothing.
-        return swapped.isOfProgram ? null : swapped.detail
+      const amount = playUnchanged(branch, swap, { accounts, clock })
+      if (typeof amount === "string") {
+        branch.fault = amount
+        continue
       }
-      ours.own.forEach((account, address) => branch.changed.set(address, account))
-      return null
+      const ours = changes.get(branch) ?? over(accounts, branch.changed.values())
+      const swapped = swapIn(ours, pool, { mint: inputMint, amount }, clock)
+      if (!(swapped instanceof Stopped)) {
+        changes.set(branch, ours)
+      } else if (swapped.isOfProgram) {
+        isRefused = true
+      } else {
+        branch.fault = swapped.detail
+      }
     }
-    return fault
+    if (!isRefused) {
+      changes.forEach(({ own }, branch) => own.forEach((account, address) => branch.changed.set(address, account)))
+    }
   }
+}
+
+/** Executes the owner's earlier swaps of a pool on this state. */
+const repeat = (earlier: ReadonlyArray<Swapped>, pool: Address, { accounts, clock }: SlotState): Repeated => {
+  const read: Repeated["read"] = new Map()
+  const overlay = new Overlay(noting(accounts, read))
+  for (const { amountIn, inputMint } of earlier) {
+    const again = swapIn(overlay, pool, { mint: inputMint, amount: amountIn }, clock)
+    if (again instanceof Stopped) {
+      const detail = `Your earlier swap of ${amountIn} in pool ${pool} cannot be carried to this slot: ${again.detail}`
+      return { clock, read, own: new Stopped("pool_diverged", detail) }
+    }
+  }
+  return { clock, read, own: overlay.own }
+}
+
+/** Executes a recorded swap on the branch without the owner. Returns its input, or why the branch cannot go on. */
+const playUnchanged = (
+  { unchanged }: Branch,
+  { amounts, inputMint, pool }: OtherSwap,
+  { accounts, clock }: SlotState
+): bigint | string => {
+  let fault = "a recorded swap has no amounts"
+  for (const amount of amounts) {
+    const shadow = over(accounts, unchanged.values())
+    const again = swapIn(shadow, pool, { mint: inputMint, amount: amount.in }, clock)
+    if (!(again instanceof Stopped) && again.amountOut === amount.out) {
+      shadow.own.forEach((account, address) => unchanged.set(address, account))
+      return amount.in
+    }
+    const now = again instanceof Stopped ? again.detail : `executed again it pays ${again.amountOut}`
+    fault = `a recorded swap of ${amount.in} paid ${amount.out}, and ${now}`
+  }
+  return fault
 }

@@ -4,10 +4,10 @@ import type { Address } from "../domain/Address.ts"
 import { CurrentReplay, type OpenReplay, type ReplayWatcher } from "../chain/recording/Replay.ts"
 import type { Moment } from "../chain/recording/recordEntry.ts"
 import { Stopped } from "./executeHops.ts"
-import { type Fill, FillBook, type FillOrder } from "./FillBook.ts"
+import { type Fill, FillBook, type FillOrder, MOST_OF_POOL } from "./FillBook.ts"
 
 /** Swaps of one owner in one replay. */
-export const MOST_FILLS = 1000
+const MOST_FILLS = 1000
 
 /** This process plays no recording. */
 export class NotAReplay extends Schema.TaggedError<NotAReplay>()("NotAReplay", {}) {}
@@ -21,8 +21,17 @@ export class FillRefused extends Schema.TaggedError<FillRefused>()("FillRefused"
 /** The id belongs to another swap. */
 export class FillIdReused extends Schema.TaggedError<FillIdReused>()("FillIdReused", {}) {}
 
-/** The owner has `MOST_FILLS` swaps. */
-export class TooManyFills extends Schema.TaggedError<TooManyFills>()("TooManyFills", {}) {}
+/** The owner has `MOST_FILLS` swaps, or `MOST_OF_POOL` in a pool. */
+export class TooManyFills extends Schema.TaggedError<TooManyFills>()("TooManyFills", { detail: Schema.String }) {}
+
+/** The wallet trades in the recording, or another owner swaps with it. */
+export class WalletNotFree extends Schema.TaggedError<WalletNotFree>()("WalletNotFree", { detail: Schema.String }) {}
+
+/** The slot of the swap never comes. */
+export class ReplayHasEnded extends Schema.TaggedError<ReplayHasEnded>()("ReplayHasEnded", {}) {}
+
+/** Why a swap is not taken. */
+type NotTaken = FillRefused | FillIdReused | TooManyFills | WalletNotFree | ReplayHasEnded
 
 /** A swap as it is posted. Its least output is given, or follows from the slippage and the quoted output. */
 export interface FillRequest extends Pick<
@@ -37,15 +46,12 @@ export interface FillRequest extends Pick<
 
 export interface ReplayFills {
   /** Takes a swap, or returns the one that this id already has. */
-  readonly post: (
-    owner: string,
-    request: FillRequest
-  ) => Effect.Effect<Fill, NotAReplay | FillRefused | FillIdReused | TooManyFills>
+  readonly post: (owner: string, request: FillRequest) => Effect.Effect<Fill, NotAReplay | NotTaken>
   /** The owner's swaps in the order in which they were posted, and the newest slot of the replay. */
   readonly list: (
     owner: string
   ) => Effect.Effect<{ readonly fills: ReadonlyArray<Fill>; readonly slot: number }, NotAReplay>
-  /** Filled swaps of a wallet, whoever posted them, in the order of their slots. */
+  /** Filled swaps of a wallet in the order of their slots. One owner posted all of them. */
   readonly filledBy: (wallet: Address) => ReadonlyArray<Fill>
 }
 
@@ -60,12 +66,6 @@ export const ReplayFills = Context.Reference<ReplayFills>("fathom/past/ReplayFil
   })
 })
 
-/** What a client decides of a swap, to tell a repetition from another swap. */
-interface Posted {
-  readonly request: string
-  readonly fill: string
-}
-
 const textOf = (request: FillRequest): string =>
   JSON.stringify(request, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))
 
@@ -76,7 +76,12 @@ const leastOut = (quotedOut: bigint, slippageBps: number): bigint =>
 /** The swaps of all owners of a replay. */
 export class FillBooks implements ReplayWatcher {
   readonly #replay: Pick<OpenReplay, "accounts" | "pace">
-  readonly #books = new Map<string, { readonly book: FillBook; readonly posted: Map<string, Posted> }>()
+  readonly #books = new Map<string, { readonly book: FillBook; readonly posted: Map<string, string> }>()
+  /** Who swaps with a wallet. */
+  readonly #owners = new Map<Address, string>()
+  /** Wallets with trades in the blocks so far. */
+  readonly #recorded = new Set<Address>()
+  #hasEnded = false
   #moment: Moment
   /** The newest slot that has begun. */
   #begun: number
@@ -98,20 +103,38 @@ export class FillBooks implements ReplayWatcher {
     return Math.max(this.#begun, this.#replay.pace.slot)
   }
 
-  slotBegins(slot: number, moment: Moment): void {
-    this.#moment = moment
-    this.#begun = Math.max(this.#begun, slot)
-    const state = this.#state()
-    this.#books.forEach(({ book }) => book.slotBegins(slot, state))
+  slotBegins(slot: number, moment: Moment): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.#moment = moment
+      this.#begun = Math.max(this.#begun, slot)
+      return this.#execute(slot)
+    })
   }
+
+  /** Executes what is due. Answers other requests after each swap. */
+  readonly #execute = Effect.fnUntraced({ self: this }, function* (slot: number) {
+    const state = this.#state()
+    for (const { book } of this.#books.values()) {
+      for (const _ of book.slotBegins(slot, state)) {
+        yield* Effect.yieldNow
+      }
+    }
+  })
 
   block(event: Parameters<ReplayWatcher["block"]>[0]): void {
     const state = this.#state()
+    if (event._tag === "Block") {
+      for (const { legs, nets } of event.block.transactions) {
+        legs.forEach(({ wallet }) => this.#recorded.add(wallet))
+        nets.forEach(({ wallet }) => this.#recorded.add(wallet))
+      }
+    }
     this.#books.forEach(({ book }) => (event._tag === "Block" ? book.block(event.block, state) : book.gap(event.from)))
   }
 
   ended(): void {
-    this.#books.forEach(({ book }) => book.blocksBefore(Number.POSITIVE_INFINITY))
+    this.#hasEnded = true
+    this.#books.forEach(({ book }) => book.ended())
   }
 
   #of(owner: string) {
@@ -119,21 +142,44 @@ export class FillBooks implements ReplayWatcher {
     if (known !== undefined) {
       return known
     }
-    const made = { book: new FillBook(owner), posted: new Map<string, Posted>() }
+    const made = { book: new FillBook(owner), posted: new Map<string, string>() }
     this.#books.set(owner, made)
     return made
   }
 
-  post(owner: string, request: FillRequest): Fill | FillRefused | FillIdReused | TooManyFills {
+  /** Why a wallet cannot be swapped with; null when it can. */
+  #takenBy(owner: string, wallet: Address): WalletNotFree | null {
+    if ((this.#owners.get(wallet) ?? owner) !== owner) {
+      return new WalletNotFree({ detail: `Another account swaps with wallet ${wallet}: choose another one.` })
+    }
+    // Its trades would be mixed with the fills.
+    return this.#recorded.has(wallet)
+      ? new WalletNotFree({ detail: `Wallet ${wallet} has trades in the recording: choose one that has none.` })
+      : null
+  }
+
+  #limitOf(book: FillBook, request: FillRequest): TooManyFills | null {
+    if (book.all.length >= MOST_FILLS) {
+      return new TooManyFills({ detail: `A replay takes ${MOST_FILLS} swaps of an account: start it again.` })
+    }
+    const pool = book.fullPool(request)
+    const detail = `Pool ${pool} takes ${MOST_OF_POOL} swaps of an account under the model recorded.`
+    return pool === null ? null : new TooManyFills({ detail })
+  }
+
+  post(owner: string, request: FillRequest): Fill | NotTaken {
     const { book, posted } = this.#of(owner)
     const text = textOf(request)
     const earlier = posted.get(request.id)
     const known = book.get(request.id)
     if (earlier !== undefined && known !== null) {
-      return earlier.request === text ? known : new FillIdReused()
+      return earlier === text ? known : new FillIdReused()
     }
-    if (posted.size >= MOST_FILLS) {
-      return new TooManyFills()
+    const refused = this.#hasEnded
+      ? new ReplayHasEnded()
+      : (this.#takenBy(owner, request.wallet) ?? this.#limitOf(book, request))
+    if (refused !== null) {
+      return refused
     }
     const { latencySlots, minOut, quotedOut, slippageBps, ...swap } = request
     const hops = book.quote(swap, this.#state())
@@ -141,7 +187,8 @@ export class FillBooks implements ReplayWatcher {
       return new FillRefused({ code: hops.code, detail: hops.detail })
     }
     const quoted = quotedOut ?? hops.at(-1)?.amountOut ?? 0n
-    posted.set(request.id, { request: text, fill: request.id })
+    posted.set(request.id, text)
+    this.#owners.set(request.wallet, owner)
     return book.add({
       ...swap,
       quotedOut: quoted,
@@ -156,9 +203,9 @@ export class FillBooks implements ReplayWatcher {
   }
 
   filledBy(wallet: Address): ReadonlyArray<Fill> {
-    return Array.from(this.#books.values())
-      .flatMap(({ book }) => book.all.filter((fill) => fill.status === "filled" && fill.wallet === wallet))
-      .toSorted((a, b) => a.slot - b.slot)
+    return this.list(this.#owners.get(wallet) ?? "")
+      .filter((fill) => fill.status === "filled" && fill.wallet === wallet)
+      .toSorted((a, b) => a.slot - b.slot || (a.rank ?? 0) - (b.rank ?? 0))
   }
 }
 

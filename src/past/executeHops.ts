@@ -8,7 +8,7 @@ import { programs } from "../programs/registry.ts"
 
 const derive = makeDeriveAddress()
 
-/** Why a swap has no amount. The first three are limits of the replay, the others are what the program would say. */
+/** Why a swap has no amount. The last three are what the program would say. */
 export type StopCode =
   /** The recording does not have the pool, or not all of its accounts. */
   | "pool_not_recorded"
@@ -18,6 +18,8 @@ export type StopCode =
   | "pool_diverged"
   /** A pool of the route does not trade the mint that comes to it. */
   | "wrong_mint"
+  /** The replay ended before the slot of the swap. */
+  | "replay_ended"
   | "program_refused"
   | "not_enough_liquidity"
   | "slippage_exceeded"
@@ -149,16 +151,16 @@ export interface Hops {
   readonly pools: ReadonlyArray<Address>
 }
 
-/** Swaps through all pools in a row. The overlay then has their accounts afterwards. */
+/** Swaps through all pools in a row, each on an overlay of its own. It then has the accounts of the pool afterwards. */
 export const executeHops = (
-  overlay: Overlay,
+  overlayOf: (pool: Address) => Overlay,
   { amount, inputMint, outputMint, pools }: Hops,
   clock: ChainClock
 ): ReadonlyArray<HopFill> | Stopped => {
   const hops: Array<HopFill> = []
   let input = { mint: inputMint, amount }
   for (const pool of pools) {
-    const hop = swapIn(overlay, pool, input, clock)
+    const hop = swapIn(overlayOf(pool), pool, input, clock)
     if (hop instanceof Stopped) {
       return hop
     }

@@ -18,8 +18,8 @@ import { PRICED_BY, PRICED_SLOTS, solPriceBy } from "./historyTrades.ts"
 import { type LedgerHistory, LedgerReader, LedgerUnavailable } from "./LedgerReader.ts"
 import { WalletAccounts } from "./WalletAccounts.ts"
 
-/** A filled swap as the net trade of its wallet. `rank` counts the wallet's fills of the slot from 0. */
-const netOf = (fill: Fill, rank: number): NetTrade => {
+/** A filled swap as the net trade of its wallet. */
+const netOf = (fill: Fill): NetTrade => {
   const { amount, amountOut, inputMint, outputMint } = fill
   const given = { mint: inputMint, amount, decimals: null }
   const received = { mint: outputMint, amount: amountOut ?? 0n, decimals: null }
@@ -30,7 +30,7 @@ const netOf = (fill: Fill, rank: number): NetTrade => {
     signature: Signature.make(fill.signature),
     slot: fill.slot,
     blockTime: fill.atMs === null ? null : Math.floor(fill.atMs / 1000),
-    indexInBlock: rank,
+    indexInBlock: fill.rank ?? 0,
     outer: 0,
     inner: null,
     feeLamports: 0n,
@@ -54,10 +54,23 @@ export const fillTradesOf = (
   prices: ReadonlyArray<Rational | null>
 ): ReadonlyArray<TapeTrade> =>
   fills.flatMap((fill, at) => {
-    const rank = fills.slice(0, at).filter(({ slot }) => slot === fill.slot).length
     const price = { timeMs: fill.atMs ?? 0, microPerLamport: prices[at] ?? null }
-    return tapeTradesOf({ legs: [], nets: [netOf(fill, rank)], unresolved: 0 }, price)
+    return tapeTradesOf({ legs: [], nets: [netOf(fill)], unresolved: 0 }, price)
   })
+
+/** A price of SOL that was looked up. */
+interface LookedUp {
+  readonly price: Rational | null
+  /** When it is looked up again. */
+  readonly againMs: number
+}
+
+/** Blocks come some slots after the accounts. A price that is missing this long after its slot stays missing. */
+const SETTLED_MS = 60_000
+/** Until then it is looked up again after this. */
+const AGAIN_MS = 5000
+/** Lookups at a time. */
+const LOOKUPS = 4
 
 /** Ledgers in which a wallet with fills has them as its history. Its earlier trades are not known. */
 export const layerWithFills = Layer.effect(
@@ -66,19 +79,24 @@ export const layerWithFills = Layer.effect(
     const inner = yield* LedgerReader
     const store = yield* HistoryStore
     const { filledBy } = yield* ReplayFills
-    const known = new Map<string, Rational>()
-    /** Micro-dollars for a lamport at the time of a fill. A price that was found is kept. */
-    const priceOf = Effect.fnUntraced(function* ({ atMs, signature, slot }: Fill) {
-      const found =
-        known.get(signature) ?? solPriceBy(yield* store.solSwaps(slot - PRICED_SLOTS, slot, PRICED_BY), atMs ?? 0)
-      if (found !== null) {
-        known.set(signature, found)
+    const known = new Map<number, LookedUp>()
+    /** Looks up micro-dollars for a lamport at the slot of a fill, once for the slot. */
+    const lookUp = Effect.fnUntraced(function* ({ atMs, slot }: Fill) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const found = known.get(slot)
+      if (found !== undefined && nowMs < found.againMs) {
+        return
       }
-      return found
+      const timeMs = atMs ?? 0
+      const price = solPriceBy(yield* store.solSwaps(slot - PRICED_SLOTS, slot, PRICED_BY), timeMs)
+      const isFinal = price !== null || nowMs >= timeMs + SETTLED_MS
+      known.set(slot, { price, againMs: isFinal ? Number.POSITIVE_INFINITY : nowMs + AGAIN_MS })
     })
     const historyOfFills = Effect.fnUntraced(
       function* (fills: ReadonlyArray<Fill>) {
-        const prices = yield* Effect.forEach(fills, priceOf)
+        const slots = new Map(fills.map((fill) => [fill.slot, fill]))
+        yield* Effect.forEach(slots.values(), lookUp, { concurrency: LOOKUPS, discard: true })
+        const prices = fills.map(({ slot }) => known.get(slot)?.price ?? null)
         const throughMs = yield* Clock.currentTimeMillis
         const history: LedgerHistory = {
           progress: { ...NOT_BEGUN, state: "done", read: fills.length, fromMs: fills[0]?.atMs ?? null, throughMs },

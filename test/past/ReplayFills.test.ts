@@ -36,6 +36,7 @@ const recorded = Effect.cached(
 
 interface Swapped {
   readonly slot: number
+  readonly wallet: Address
   readonly dex: string
   readonly pool: Address
   readonly inputMint: Mint
@@ -51,7 +52,7 @@ const swapsOf = (slot: number, { legs, nets }: BlockTransaction): ReadonlyArray<
       leg.dex === "pumpswap" && net !== undefined
         ? { quote: net.quote.amount, token: net.token.amount }
         : walletAmounts(leg)
-    const place = { slot, dex: leg.dex, pool: leg.pool }
+    const place = { slot, wallet: leg.wallet, dex: leg.dex, pool: leg.pool }
     return leg.side === "buy"
       ? { ...place, inputMint: leg.quote.mint, outputMint: leg.token.mint, amountIn: quote, amountOut: token }
       : { ...place, inputMint: leg.token.mint, outputMint: leg.quote.mint, amountIn: token, amountOut: quote }
@@ -140,7 +141,7 @@ const paidAt = Effect.fnUntraced(function* (
   const state = yield* recordedStateAt(folder, slot)
   const overlay = new Overlay((address) => state?.accounts.get(address))
   return orders.map(({ amountIn: amount, inputMint, outputMint, pool }) => {
-    const hops = executeHops(overlay, { amount, inputMint, outputMint, pools: [pool] }, clockOf(slot))
+    const hops = executeHops(() => overlay, { amount, inputMint, outputMint, pools: [pool] }, clockOf(slot))
     return hops instanceof Stopped ? hops.detail : hops.at(-1)?.amountOut
   })
 })
@@ -228,7 +229,7 @@ describe("a fill", () => {
       yield* fills.post("a", orderOf(larger))
       yield* to(swap.slot + 4)
       yield* fills.post("a", orderOf(larger, { id: "two" }))
-      yield* fills.post("b", orderOf(larger))
+      yield* fills.post("b", orderOf(larger, { wallet: SOL }))
       yield* to(swap.slot + 5)
       const [alone, after] = yield* paidAt(swap.slot + 4, [larger, larger])
       assert.notStrictEqual(alone, after)
@@ -267,6 +268,39 @@ describe("a fill", () => {
       assert.deepStrictEqual([again.status, books.list("a").length], ["filled", 1])
       const other = yield* Effect.flip(fills.post("a", orderOf(swap, { amount: 1n })))
       assert.strictEqual(other._tag, "FillIdReused")
+    })
+  )
+
+  it.live("is refused for a wallet of the recording, and for a wallet of another account", () =>
+    Effect.gen(function* () {
+      const { from } = yield* recorded
+      const swap = firstOf(yield* recordedSwaps, ({ dex, slot }) => dex === "raydium-cpmm" && slot > from + 3)
+      const { books, fills, to } = yield* openAt(swap.slot - 1)
+      const refusalOf = (owner: string, order: FillRequest) =>
+        Effect.map(Effect.flip(fills.post(owner, order)), ({ _tag }) => _tag)
+      yield* fills.post("a", orderOf(swap))
+      assert.strictEqual(yield* refusalOf("b", orderOf(swap)), "WalletNotFree")
+      yield* to(swap.slot + 2)
+      const wallet = swap.wallet
+      assert.strictEqual(yield* refusalOf("b", orderOf(swap, { wallet })), "WalletNotFree")
+      assert.deepStrictEqual(
+        [fills.filledBy(WALLET), fills.filledBy(wallet)].map((filled) => filled.length),
+        [1, 0]
+      )
+      assert.deepStrictEqual(books.list("b"), [])
+    })
+  )
+
+  it.live("is refused once the replay has ended, and is told what became of earlier ones", () =>
+    Effect.gen(function* () {
+      const { from } = yield* recorded
+      const swap = firstOf(yield* recordedSwaps, ({ dex, slot }) => dex === "raydium-cpmm" && slot > from + 3)
+      const { books, fills } = yield* openAt(swap.slot - 1)
+      yield* fills.post("a", orderOf(swap, { latencySlots: 1000 }))
+      books.ended()
+      const again = yield* fills.post("a", orderOf(swap, { latencySlots: 1000 }))
+      assert.deepStrictEqual([again.status, again.reason?.code], ["refused", "replay_ended"])
+      assert.strictEqual((yield* Effect.flip(fills.post("a", orderOf(swap, { id: "two" }))))._tag, "ReplayHasEnded")
     })
   )
 

@@ -1,7 +1,12 @@
 import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { Address, SOL } from "../../src/domain/Address.ts"
 import type { Fill } from "../../src/past/FillBook.ts"
-import { fillTradesOf } from "../../src/wallets/fillTrades.ts"
+import { ReplayFills } from "../../src/past/ReplayFills.ts"
+import { fillTradesOf, layerWithFills } from "../../src/wallets/fillTrades.ts"
+import { HistoryStore } from "../../src/wallets/HistoryStore.ts"
+import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { positionsOf } from "../../src/wallets/ledger.ts"
 
 const WALLET = Address.make("7YttLkHDoNj9wyDur5pM1ejNaAvT9X4eqaYcHQqtj2G5")
@@ -24,6 +29,7 @@ const fill = (
   status: "filled",
   reason: null,
   hops: [],
+  rank: 0,
   atMs: 1_790_000_000_000 + swap.slot * 1000
 })
 
@@ -56,3 +62,28 @@ it("fills become positions and realized profit through the ledger, at the SOL pr
   const unpriced = positionsOf(fillTradesOf([bought, sold], [null, null])).get(MINT)
   assert.deepStrictEqual([unpriced?.held, unpriced?.realizedNanos], [600n, null])
 })
+
+it.effect("the price of SOL is looked up once for a slot, also when there is none", () =>
+  Effect.gen(function* () {
+    const swap = { inputMint: SOL, outputMint: MINT, amount: 2_000_000_000n, amountOut: 1000n }
+    const fills = [5, 5, 5, 9].map((slot, at) => ({ ...fill(at + 1, { ...swap, slot }), rank: at % 3 }))
+    const asked: Array<number> = []
+    const store = Layer.mock(HistoryStore, {
+      solSwaps: (_, slot) => Effect.sync(() => (asked.push(slot), []))
+    })
+    const live = yield* ReplayFills
+    const layer = layerWithFills.pipe(
+      Layer.provide([LedgerReader.layerNone, store, Layer.succeed(ReplayFills, { ...live, filledBy: () => fills })])
+    )
+    yield* TestClock.setTime(1_790_000_200_000)
+    const trades = yield* Effect.gen(function* () {
+      const ledger = yield* LedgerReader
+      const all = yield* ledger.historyOf(WALLET, 100)
+      const newest = yield* ledger.historyOf(WALLET, 2)
+      return [all?.trades, newest?.trades]
+    }).pipe(Effect.provide(layer))
+    assert.deepStrictEqual(asked, [5, 9])
+    // A trade keeps its place when fewer are asked for.
+    assert.deepStrictEqual(trades[1], trades[0]?.slice(0, 2))
+  })
+)

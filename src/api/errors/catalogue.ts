@@ -43,6 +43,7 @@ export const catalogue = {
   request_timeout: { status: 408, message: "The request did not arrive in time." },
   cursor_expired: { status: 409, message: "The view of this cursor has expired: start again from the first page." },
   day_not_whole: { status: 409, message: "The day is not whole yet." },
+  replay_ended: { status: 409, message: "The replay has ended: start it again." },
   not_a_replay: { status: 409, message: "Only a service that plays a recording takes fills." },
   limit_reached: { status: 409, message: "The account has reached its limit." },
   idempotency_in_flight: { status: 409, message: "A request with this idempotency key is still running." },

@@ -97,6 +97,9 @@ export class DayNotWhole extends problem<DayNotWhole>()("DayNotWhole", "day_not_
 /** 409: The service follows a chain instead of playing a recording. */
 export class NotAReplay extends problem<NotAReplay>()("NotAReplay", "not_a_replay") {}
 
+/** 409: Nothing of the recording is left to play. */
+export class ReplayEnded extends problem<ReplayEnded>()("ReplayEnded", "replay_ended") {}
+
 /** 409: The account has reached a limit. */
 export class LimitReached extends problem<LimitReached>()("LimitReached", "limit_reached") {}
 

@@ -22,13 +22,14 @@ export const ReplayFillReason = Schema.Literals([
   "venue_without_state",
   "pool_diverged",
   "wrong_mint",
+  "replay_ended",
   "program_refused",
   "not_enough_liquidity",
   "slippage_exceeded"
 ]).annotate({
   identifier: "ReplayFillReason",
   description:
-    "`pool_not_recorded`: the recording does not have the pool at the slot. `venue_without_state`: the state of such a pool after a swap is not known. `pool_diverged`: something else than swaps changed a pool that you changed, or blocks are missing. `wrong_mint`: the pools do not lead from one mint to the other. `program_refused`, `not_enough_liquidity` and `slippage_exceeded`: what the program would say."
+    "`pool_not_recorded`: the recording does not have the pool at the slot. `venue_without_state`: the state of such a pool after a swap is not known. `pool_diverged`: something else than swaps changed a pool that you changed, or blocks are missing. `wrong_mint`: the pools do not lead from one mint to the other. `replay_ended`: the replay ended before the slot of the swap. `program_refused`, `not_enough_liquidity` and `slippage_exceeded`: what the program would say."
 })
 
 export class ReplayFillHop extends Schema.Opaque<ReplayFillHop>()(
@@ -67,12 +68,12 @@ export class ReplayFill extends Schema.Opaque<ReplayFill>()(
     ).annotate({ description: "Why it failed or was refused; null otherwise." }),
     amountOut: Schema.NullOr(atomic("What the swap pays out, in atomic units of outputMint.")).annotate({
       description:
-        "What the swap pays out, in atomic units of outputMint. With `slippage_exceeded`, what it would have paid. Null while it is pending, and when that is not known."
+        "What the swap pays out, in atomic units of outputMint. With `slippage_exceeded`, what it would have paid. Null while it is pending, and when no amount was found."
     }),
     hops: field(Schema.Array(ReplayFillHop), "The executed swaps; empty unless the swap is filled."),
     atMs: field(
       Schema.NullOr(Schema.Int),
-      "Recorded time of the state that it was executed on, in milliseconds since the Unix epoch; null while pending."
+      "Recorded time of the state that it was executed on, in milliseconds since the Unix epoch; null while pending, and when the replay ended before its slot."
     )
   }).annotate({ identifier: "ReplayFill", description: "An intended swap of a replay, and what became of it." })
 ) {}

@@ -41,17 +41,17 @@ export interface ReplayOptions {
   readonly isStepping?: boolean
 }
 
-/** A recording that is opened at its first slot. */
 /** Hears what a replay plays, before the readers of its accounts and with the readers of its blocks. */
 export interface ReplayWatcher {
-  /** Everything of earlier slots was played, and nothing of this one. `moment` is where the account feed stood. */
-  slotBegins(slot: number, moment: Moment): void
+  /** Everything of earlier slots was played, and nothing of this one. `moment` is where the account feed stood. The replay waits for it. */
+  slotBegins(slot: number, moment: Moment): Effect.Effect<void>
   /** A block, or blocks that are missing. Blocks come in order, some slots after their accounts. */
   block(event: BlockEvent<TradeBlock>): void
   /** Nothing comes any more. */
   ended(): void
 }
 
+/** A recording that is opened at its first slot. */
 export interface OpenReplay extends ReplayOptions {
   readonly from: number
   readonly clock: ReplayClock
@@ -260,12 +260,14 @@ const make = Effect.gen(function* () {
   const place = { file: 0, played: 0, atMs: opened.moment.heardAtMs }
   let begunSlot = from
   /** Tells the watchers that the accounts reach a later slot. */
-  const begin = (each: Played, slot: number | null) => {
+  const begin = Effect.fnUntraced(function* (each: Played, slot: number | null) {
     if (slot !== null && slot > begunSlot && each._tag !== "Block") {
       begunSlot = slot
-      watchers.forEach((watcher) => watcher.slotBegins(slot, progress.moment))
+      for (const watcher of watchers) {
+        yield* watcher.slotBegins(slot, progress.moment)
+      }
     }
-  }
+  })
   const run = Effect.gen(function* () {
     yield* isFollowed.await
     for (; place.file < files.length; place.file++, place.played = 0) {
@@ -296,7 +298,7 @@ const make = Effect.gen(function* () {
         yield* pauseMs > 0 ? Effect.sleep(Duration.millis(pauseMs)) : Effect.void
         place.atMs = Math.max(place.atMs, each.atMs)
         clock.advance(place.atMs)
-        begin(each, slot)
+        yield* begin(each, slot)
         yield* play(each)
         yield* taken
         if (isEnd(each)) {

@@ -6,6 +6,7 @@ import {
   LimitReached,
   NotAReplay,
   PoolNotFound,
+  ReplayEnded,
   RouteNotFound,
   RouteTypeNotServed
 } from "../../api/errors/problems.ts"
@@ -13,7 +14,7 @@ import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { defaults, latency, type ReplayFillBody, type ReplayFillsQuery } from "../../api/ReplayFills.ts"
 import { ReplayFill } from "../../api/schemas/ReplayFill.ts"
 import type { Fill } from "../../past/FillBook.ts"
-import { type FillRefused, type FillRequest, MOST_FILLS, ReplayFills } from "../../past/ReplayFills.ts"
+import { type FillRefused, type FillRequest, ReplayFills } from "../../past/ReplayFills.ts"
 import { invalid } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 
@@ -82,12 +83,10 @@ export const layer = HttpApiBuilder.group(
             Effect.fail(
               new IdempotencyKeyReused({ error: { message: `id ${payload.id} was used for another swap.` } })
             ),
-          TooManyFills: () =>
-            Effect.fail(
-              new LimitReached({
-                error: { message: `A replay takes ${MOST_FILLS} swaps of an account: start it again.` }
-              })
-            )
+          TooManyFills: ({ detail: message }) => Effect.fail(new LimitReached({ error: { message } })),
+          WalletNotFree: ({ detail }) =>
+            Effect.fail(invalid({ in: "body", field: "wallet", issue: "conflict" }, detail)),
+          ReplayHasEnded: () => Effect.fail(new ReplayEnded())
         })
       )
       return { data: wireFill(fill), meta: yield* metaWith({ methodVersion, slot: fill.postedSlot } as const) }
