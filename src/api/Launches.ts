@@ -189,7 +189,7 @@ export class LaunchesGroup extends HttpApiGroup.make("launches")
       .annotate(OpenApi.Summary, `The first buyers of 1 to ${MOST_BUYER_TOKENS} tokens in numbers`)
       .annotate(
         OpenApi.Description,
-        `One row for each mint, in the order of the request: how many of the first ${buyerLimits.usual} buyers still hold the token, and what share. Each ${PAGES_A_UNIT} pages of trades that begin beyond the first ${PAGES_A_UNIT} cost 1 unit more. What was read is kept for 30 seconds at least, and is not charged again.`
+        `One row for each mint, in the order of the request: how many of the first ${buyerLimits.usual} buyers still hold the token, and what share. Each ${PAGES_A_UNIT} pages of trades that begin beyond the first ${PAGES_A_UNIT} cost 1 unit more. What was read is kept for 30 seconds at least, and is not charged again once it was paid for.`
       )
   )
   .middleware(Authorization)

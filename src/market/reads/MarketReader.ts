@@ -103,7 +103,8 @@ export class MarketReader extends Context.Service<
     firstBuyersOf(mint: Mint, limit: number): Effect.Effect<KnownFirstBuyers, MarketUnavailable>
     /**
      * The first `limit` buyers of each token in numbers, in the given order. `paid` gets the pages of trades that were
-     * read so far, every few tokens. Its failure ends the search.
+     * read so far and that nobody has paid for, every few tokens. Its failure ends the search, and leaves all of them
+     * unpaid.
      */
     firstBuyersOfMany<E>(
       mints: ReadonlyArray<Mint>,

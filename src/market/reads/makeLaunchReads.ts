@@ -52,6 +52,13 @@ const AT_ONCE = 4
 
 const UNSEEN: FirstPurchases = { trades: null, isCut: false, coverage: incomplete("not_captured"), pages: 0 }
 
+/** A search that is kept. */
+interface Searched {
+  readonly purchases: FirstPurchases
+  /** Pages that were read for it and that no request has paid for yet. */
+  owed: number
+}
+
 const rowOf = (sources: MeasureSources, launch: LaunchRecord, context: MeasureContext): LaunchRow => {
   const { creator, curve, createdAtMs, graduatedAtMs, holderRewards, launchpad, mint, platform, pool, quoteMint } =
     launch
@@ -93,17 +100,20 @@ export const makeLaunchReads = Effect.fnUntraced(function* (
   const { tape } = sources
 
   const searched = yield* Cache.makeWith(
-    Effect.fnUntraced(function* (mint: Mint) {
+    Effect.fnUntraced(function* (mint: Mint): Effect.fn.Return<Searched> {
       const launch = tape.launches.of(mint)
       const nowMs = yield* Clock.currentTimeMillis
-      return launch === null ? UNSEEN : yield* firstPurchases(tape, launch, MOST_SEARCHED, nowMs)
+      const purchases = launch === null ? UNSEEN : yield* firstPurchases(tape, launch, MOST_SEARCHED, nowMs)
+      return { purchases, owed: purchases.pages }
     }),
     {
       capacity: MOST_KEPT,
       timeToLive: (exit) =>
-        Exit.isSuccess(exit) && exit.value.isCut && exit.value.coverage.complete ? KEPT_WHOLE : KEPT
+        Exit.isSuccess(exit) && exit.value.purchases.isCut && exit.value.purchases.coverage.complete ? KEPT_WHOLE : KEPT
     }
   )
+
+  const search = (mint: Mint) => Effect.map(Cache.get(searched, mint), (kept) => [mint, kept] as const)
 
   const now = Effect.suspend(() => {
     const isReported = tape.heardAtMs() === null || tape.reportsLaunches()
@@ -210,7 +220,10 @@ export const makeLaunchReads = Effect.fnUntraced(function* (
     limit: number
   ): Effect.fn.Return<KnownFirstBuyers, MarketUnavailable> {
     const nowMs = yield* now
-    const found = yield* Cache.get(searched, mint)
+    const kept = yield* Cache.get(searched, mint)
+    // The price of one token pays for its pages, however many they are.
+    kept.owed = 0
+    const found = kept.purchases
     yield* warm([mint])
     const context = contextAt(nowMs)
     const launch = tape.launches.of(mint)
@@ -237,22 +250,21 @@ export const makeLaunchReads = Effect.fnUntraced(function* (
     paid: (pages: number) => Effect.Effect<void, E>
   ): Effect.fn.Return<FirstBuyersList, MarketUnavailable | E> {
     const nowMs = yield* now
-    let pages = 0
-    const search = Effect.fnUntraced(function* (mint: Mint) {
-      const isKept = yield* Cache.has(searched, mint)
-      const purchases = yield* Cache.get(searched, mint)
-      pages += isKept ? 0 : purchases.pages
-      return [mint, purchases] as const
-    })
-    const found: Array<readonly [Mint, FirstPurchases]> = []
+    const found: Array<readonly [Mint, Searched]> = []
+    const unpaid = new Map<Searched, number>()
     for (let at = 0; at < mints.length; at += AT_ONCE) {
-      found.push(...(yield* Effect.forEach(mints.slice(at, at + AT_ONCE), search, { concurrency: AT_ONCE })))
+      const group = yield* Effect.forEach(mints.slice(at, at + AT_ONCE), search, { concurrency: AT_ONCE })
+      found.push(...group)
+      // Each search once, also when a request names a token twice.
+      group.forEach(([, kept]) => unpaid.set(kept, unpaid.get(kept) ?? kept.owed))
       // What has been read is kept, so that a request that cannot pay begins there when it comes again.
-      yield* paid(pages)
+      yield* paid(Array.from(unpaid.values()).reduce((sum, pages) => sum + pages, 0))
     }
+    // Only now: a group that cannot be paid takes back what was paid for the groups before it.
+    unpaid.forEach((_, kept) => (kept.owed = 0))
     yield* warm(mints.filter((mint) => sources.tokens.read(mint) === null))
     const context = contextAt(nowMs)
-    const data = found.map(([address, purchases]) => ({
+    const data = found.map(([address, { purchases }]) => ({
       address,
       summary: viewOf(address, purchases, limit, context)?.summary ?? null,
       coverage: purchases.coverage

@@ -451,8 +451,28 @@ layer(reading({ books: buyerBooks, stored, world: { keys } }))("first buyers of 
       const ended = yield* Effect.flip(reader.firstBuyersOfMany(mints, 10, () => Effect.fail("cannot pay" as const)))
       assert.strictEqual(ended, "cannot pay")
       assert.strictEqual(store.asked, asked + 1)
+      // Nobody has paid for what is kept, nor when a later group cannot be paid.
+      seen.length = 0
+      const once = (pages: number) =>
+        Effect.suspend(() => (seen.push(pages) > 1 ? Effect.fail("cannot pay" as const) : Effect.void))
+      yield* Effect.flip(reader.firstBuyersOfMany(mints, 10, once))
+      assert.deepStrictEqual(seen, [1, 1])
+      seen.length = 0
       yield* reader.firstBuyersOfMany(mints, 10, note)
-      assert.deepStrictEqual(seen, [1, 0, 0, 0])
+      yield* reader.firstBuyersOfMany(mints, 10, note)
+      assert.deepStrictEqual(seen, [1, 1, 0, 0])
+      assert.strictEqual(store.asked, asked + 1)
+    })
+  )
+
+  it.effect("are counted once for a token that is named twice", () =>
+    Effect.gen(function* () {
+      const reader = yield* MarketReader
+      yield* setSecond(NOW + 300)
+      const seen: Array<number> = []
+      const note = (pages: number) => Effect.sync(() => void seen.push(pages))
+      yield* reader.firstBuyersOfMany([mintOf(2), mintOf(2)], 10, note)
+      assert.deepStrictEqual(seen, [1])
     })
   )
 })
