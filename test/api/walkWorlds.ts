@@ -327,12 +327,12 @@ const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: Re
   ).pipe(
     Effect.flatMap(Schema.decodeEffect(LaunchList)),
     // Few calls: the key has a budget.
-    Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 60 })
+    Effect.retry({ schedule: Schedule.spaced("1 second"), times: 120 })
   )
   // The mint's first trade may come after the service is ready.
   const traders = yield* ask(`/api/v1/tokens/solana/${mint}/top-traders`).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Traders)),
-    Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 60 })
+    Effect.retry({ schedule: Schedule.spaced("1 second"), times: 120 })
   )
   return {
     mint,
