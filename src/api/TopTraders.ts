@@ -90,6 +90,10 @@ export class LeadersAnswer extends Schema.Opaque<LeadersAnswer>()(
         ...metaOf("public-wallet-leaders-v1"),
         tradeBasis: tradeBasis("net_trades"),
         ...marketKnowledge,
+        slot: field(
+          Schema.NullOr(Schema.Int),
+          "Slot of the newest block in the answer; null when blocks came while the wallets were summed up. Then a block may be in some rows and not in others."
+        ),
         window: field(TraderWindow, "The span of time that ends now."),
         windowFromMs: field(
           Schema.NullOr(Schema.Int),

@@ -9,12 +9,13 @@ import { TopicFrames } from "./blockFrames.ts"
 import { jsonOf } from "./jsonOf.ts"
 import type { MarketHub } from "./MarketHub.ts"
 import { takeTurns } from "./takeTurns.ts"
-import type { Ending, Topic } from "./Topic.ts"
+import type { Ending, Subscription, Topic } from "./Topic.ts"
+import { refusalIn, type TopicRoom } from "./topicRoom.ts"
 
 /** Shortest time between two looks at the holders of a token, in milliseconds. */
 export const HOLDERS_MS = 5000
-/** Most tokens whose holders are read by subscriptions of this process. */
-export const MOST_TOKENS = 200
+/** Tokens whose holders are read by subscriptions. */
+export const HELD_TOKENS: TopicRoom = { channel: "holders", most: 200, share: 50, named: "the holders of tokens" }
 
 interface Seen {
   readonly text: string
@@ -28,12 +29,6 @@ const scalarText = ({ coverage, status, value }: Scalar) => [value, status, cove
 const textOf = ({ heldAmount, holders, state, top10Pct, top50Pct }: Figures): string =>
   jsonOf([state, heldAmount, ...[holders, top10Pct, top50Pct].map(scalarText)])
 
-const FULL: Ending = {
-  code: "rate_limited",
-  message: `This process follows the holders of ${MOST_TOKENS} tokens for subscriptions already.`,
-  retryAfterMs: 30_000
-}
-
 /** The holders of tokens that are subscribed to. */
 export class LiveHolders {
   readonly #hub: MarketHub
@@ -46,9 +41,10 @@ export class LiveHolders {
   }
 
   /** The end of a subscription that there is no room for; null when there is room. */
-  refusal(topic: Topic): Ending | null {
+  refusal(subscription: Subscription): Ending | null {
+    const { topic } = subscription
     const isNew = topic.terms.channel === "holders" && !this.#seen.has(topic)
-    return isNew && Array.from(this.#hub.topicsOf("holders")).length > MOST_TOKENS ? FULL : null
+    return isNew ? refusalIn(this.#hub, HELD_TOKENS, subscription) : null
   }
 
   /** The data of a snapshot. */

@@ -11,14 +11,15 @@ import { TopicFrames } from "./blockFrames.ts"
 import { jsonOf } from "./jsonOf.ts"
 import type { MarketHub } from "./MarketHub.ts"
 import { takeTurns } from "./takeTurns.ts"
-import type { Ending, Terms, Topic } from "./Topic.ts"
+import type { Ending, Subscription, Terms, Topic } from "./Topic.ts"
+import { refusalIn, type TopicRoom } from "./topicRoom.ts"
 
 /** Shortest time between two evaluations of a screen, in milliseconds. */
 export const SCREEN_MS = 3000
 /** An unchanged screen is confirmed after this long, in milliseconds. */
 const CONFIRM_MS = 10_000
-/** Most distinct screens of this process. */
-export const MOST_SCREENS = 32
+/** Distinct screens. */
+export const SCREENS: TopicRoom = { channel: "screen", most: 32, share: 8, named: "different screens" }
 
 type Page = RankedPage<ScreenRow>
 type ScreenTerms = Extract<Terms, { readonly channel: "screen" }>
@@ -62,12 +63,6 @@ const changeOf = (before: ReadonlyMap<Address, string>, texts: ReadonlyMap<Addre
 const isChange = ({ changed, entered, left }: Pick<ScreenChange, "changed" | "entered" | "left">): boolean =>
   changed.length + entered.length + left.length > 0
 
-const FULL: Ending = {
-  code: "rate_limited",
-  message: `This process follows ${MOST_SCREENS} different screens already.`,
-  retryAfterMs: 30_000
-}
-
 /** The screens of the market socket, evaluated one after the other. */
 export class LiveScreens {
   readonly #hub: MarketHub
@@ -80,9 +75,10 @@ export class LiveScreens {
   }
 
   /** The end of a subscription that there is no room for; null when there is room. */
-  refusal(topic: Topic): Ending | null {
+  refusal(subscription: Subscription): Ending | null {
+    const { topic } = subscription
     const isNew = topic.terms.channel === "screen" && !this.#shown.has(topic)
-    return isNew && Array.from(this.#hub.topicsOf("screen")).length > MOST_SCREENS ? FULL : null
+    return isNew ? refusalIn(this.#hub, SCREENS, subscription) : null
   }
 
   /** The data of a snapshot: what the readers of the topic know, so that later frames fit to it. */

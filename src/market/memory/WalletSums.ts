@@ -51,6 +51,8 @@ export interface WalletTotals {
 export class WalletSums {
   readonly #wallets: Array<Address> = []
   readonly #places = new Map<number, number>()
+  /** Places by address, once a number may have gone to another wallet. */
+  #byAddress: Map<Address, number> | null = null
   #cells = new Float64Array(FIRST_WALLETS * CELLS)
 
   get size(): number {
@@ -61,12 +63,13 @@ export class WalletSums {
     return this.#wallets[place]
   }
 
-  /** Adds the sums of a wallet in one token. `number` is the number of the wallet while it is held. */
+  /**
+   * Adds the sums of a wallet in one token. `number` is the number of the wallet while it is held; `isCertain`: no number has
+   * gone to another wallet since the first call.
+   */
   add(number: number, wallet: () => Address, isCertain: boolean, sums: Float64Array, lastSecond: number): void {
-    const known = this.#places.get(number)
-    // The number may belong to another wallet by now.
-    const place =
-      known === undefined || (!isCertain && this.#wallets[known] !== wallet()) ? this.#begin(number, wallet()) : known
+    const known = isCertain ? this.#places.get(number) : this.#placeOf(wallet())
+    const place = known ?? this.#begin(number, wallet())
     const cells = this.#cells
     const at = place * CELLS
     const add = (cell: number, value: number) => {
@@ -117,9 +120,15 @@ export class WalletSums {
         }
   }
 
+  #placeOf(wallet: Address): number | undefined {
+    this.#byAddress ??= new Map(this.#wallets.map((each, place) => [each, place]))
+    return this.#byAddress.get(wallet)
+  }
+
   #begin(number: number, wallet: Address): number {
     const place = this.#wallets.push(wallet) - 1
     this.#places.set(number, place)
+    this.#byAddress?.set(wallet, place)
     if (this.#wallets.length * CELLS > this.#cells.length) {
       const cells = new Float64Array(2 * this.#cells.length)
       cells.set(this.#cells)

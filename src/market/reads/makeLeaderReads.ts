@@ -77,19 +77,20 @@ export const makeLeaderReads = Effect.fnUntraced(function* (
       yield* Effect.map(ownTurn, () => tape.state.now)
       step = steps.next()
     }
-    const tookMs = (yield* Clock.currentTimeMillis) - nowMs
+    const endMs = yield* Clock.currentTimeMillis
     const found = {
       number: ++made,
       sums: step.value,
       windowFromMs: from === null ? null : from * 1000,
       windowToMs,
-      slot,
+      // Blocks that were applied meanwhile are in the sums of some tokens and not of others.
+      slot: contextAt(endMs).slot === slot ? slot : null,
       observedAtMs: life.observedAtMs,
       status: statusOf(coverage),
       coverage
     }
     summed.set(window, found)
-    const keptMs = Math.min(KEPT.mostMs, Math.max(KEPT.leastMs, KEPT.times * tookMs))
+    const keptMs = Math.min(KEPT.mostMs, Math.max(KEPT.leastMs, KEPT.times * (endMs - nowMs)))
     yield* Effect.sleep(Duration.millis(keptMs)).pipe(
       Effect.andThen(Effect.sync(() => summed.delete(window))),
       Effect.forkIn(scope)

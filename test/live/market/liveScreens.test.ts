@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { ScreenRow } from "../../../src/api/schemas/TokenScreen.ts"
 import { known } from "../../../src/domain/Scalar.ts"
-import { LiveScreens, MOST_SCREENS } from "../../../src/live/market/LiveScreens.ts"
+import { LiveScreens, SCREENS } from "../../../src/live/market/LiveScreens.ts"
 import type { Opening } from "../../../src/live/market/Topic.ts"
 import type { MarketReader } from "../../../src/market/reads/MarketReader.ts"
 import { afterChange, type LiveScreen, type ScreenChange } from "../../../src/web/market/liveScreen.ts"
 import { mintOf } from "../../market/tape/tape.ts"
-import { Scene } from "./marketScene.ts"
+import { codes, Scene } from "./marketScene.ts"
 
 const row = (n: number, rank: number, volume: number, observedAtMs = 1): ScreenRow => ({
   rank,
@@ -49,7 +49,7 @@ const made = () => {
   })
   const open = Effect.fnUntraced(function* (opening: Opening) {
     const { topic } = opening.subscription
-    const refusal = screens.refusal(topic)
+    const refusal = screens.refusal(opening.subscription)
     if (refusal !== null) {
       return scene.hub.end(opening.subscription, refusal, scene.nowMs)
     }
@@ -167,28 +167,52 @@ describe("live screens", () => {
   it.effect("have an end to their number, and forget a screen without readers", () =>
     Effect.gen(function* () {
       const { market, openAll, scene, screens } = made()
-      const { say, wire } = scene.connect()
-      for (let n = 0; n <= MOST_SCREENS; n++) {
-        say(screen(`s${n}`, { limit: n + 1 }))
-        yield* openAll()
-      }
-      const ended = wire.controls.filter(({ type }) => type === "ended")
-      assert.deepStrictEqual(
-        ended.map(({ code, id }) => [code, id]),
-        [["rate_limited", `s${MOST_SCREENS}`]]
+      const accounts = Array.from({ length: SCREENS.most / SCREENS.share }, (_, n) =>
+        scene.connect(`key_${n}`, `acct_${n}`)
       )
-      say(screen("again", { limit: 1 }))
+      for (const [place, { say }] of accounts.entries()) {
+        for (let n = 0; n < SCREENS.share; n++) {
+          say(screen(`s${n}`, { limit: 1 + place * SCREENS.share + n }))
+          yield* openAll()
+        }
+      }
+      const late = scene.connect("key_late", "late")
+      late.say(screen("late", { limit: 99 }))
       yield* openAll()
-      assert.strictEqual(wire.frames.at(-1)?.id, "again")
-      for (let n = 1; n < MOST_SCREENS; n++) {
-        say({ op: "unsubscribe", id: `s${n}` })
+      assert.deepStrictEqual(codes(late.wire), ["open", "rate_limited"])
+      late.say(screen("again", { limit: 1 }))
+      yield* openAll()
+      assert.strictEqual(late.wire.frames.at(-1)?.id, "again")
+      for (const { say } of accounts) {
+        for (let n = 0; n < SCREENS.share; n++) {
+          say({ op: "unsubscribe", id: `s${n}` })
+        }
       }
       const before = market.evaluations
       yield* after(3, { screens })
       assert.strictEqual(market.evaluations, before + 1)
-      say(screen("new", { limit: 99 }))
+      late.say(screen("new", { limit: 99 }))
       yield* openAll()
-      assert.strictEqual(wire.frames.at(-1)?.id, "new")
+      assert.strictEqual(late.wire.frames.at(-1)?.id, "new")
+    })
+  )
+
+  it.effect("leave room for other accounts, and count no screen that another account reads too", () =>
+    Effect.gen(function* () {
+      const { openAll, scene } = made()
+      const [one, other] = [scene.connect(), scene.connect("key_b", "b")]
+      for (let n = 0; n <= SCREENS.share; n++) {
+        one.say(screen(`s${n}`, { limit: n + 1 }))
+        yield* openAll()
+      }
+      assert.deepStrictEqual(codes(one.wire), ["open", "rate_limited"])
+      other.say(screen("shared", { limit: 1 }))
+      other.say(screen("own", { limit: 50 }))
+      yield* openAll()
+      assert.deepStrictEqual(codes(other.wire), ["open"])
+      one.say(screen("more", { limit: 60 }))
+      yield* openAll()
+      assert.strictEqual(one.wire.frames.at(-1)?.id, "more")
     })
   )
 

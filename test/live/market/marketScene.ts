@@ -25,13 +25,13 @@ export class Scene {
   )
   #streams = 0
 
-  connect(keyId = "key_a") {
+  connect(keyId = "key_a", accountId = "a") {
     const streamId = `str_${++this.#streams}`
     const wire = new FakeWire()
     const grant = {
       keyId,
       session: null,
-      accountId: "a",
+      accountId,
       control: true,
       streamId,
       sockets: 10_000,
