@@ -302,30 +302,33 @@ describe("a ClickHouse that was away", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("has lost more than a repair that waits has read: one gap has all of it", () =>
+  it.effect("has lost more than a repair that waits has read: a gap has all of it, in the next process too", () =>
     Effect.gen(function* () {
-      const { postgres, queue, tables } = yield* processOf(yield* folder)
-      yield* queue.append([block(1)])
-      yield* queue.append([{ ...block(5), afterGap: true }])
-      yield* queue.append([block(6)])
-      tables.mood = "refuses"
-      const left = postgres.stored?.gaps.map((gap) => ({ ...gap, toSlot: 1003 })) ?? []
-      const repair = { batches: [block(4)], repriced: [], gap: { fromSlot: 1002, left }, first: null, found: [] }
-      yield* Effect.flip(queue.repair(repair))
-      yield* queue.append([block(7)])
-      for (const [place, { trade }] of tables.trades) {
-        if (trade.slot > 1001) {
-          tables.trades.delete(place)
+      for (const isNext of [false, true]) {
+        const server = makeTables()
+        const { open, postgres, queue, tables } = yield* processOf(yield* folder, server)
+        yield* Effect.forEach([1, 2, 3], (second) => queue.append([block(second)]))
+        yield* queue.append([{ ...block(6), afterGap: true }])
+        tables.mood = "refuses"
+        const left = postgres.stored?.gaps.map((gap) => ({ ...gap, toSlot: 1004 })) ?? []
+        const repair = { batches: [block(5)], repriced: [], gap: { fromSlot: 1004, left }, first: null, found: [] }
+        yield* Effect.flip(queue.repair(repair))
+        for (const [place, { trade }] of tables.trades) {
+          if (trade.slot > 1001) {
+            tables.trades.delete(place)
+          }
         }
+        tables.mood = "answers"
+        yield* queue.drain((step) => step)
+        assert.isFalse(queue.isWaiting())
+        const writer = isNext ? yield* open(postgres.stored, 2, postgres.traded) : queue
+        yield* writer.append([block(7)])
+        assert.deepStrictEqual(
+          postgres.stored?.gaps.map(({ fromSlot, toSlot }) => [fromSlot, toSlot]),
+          [[1002, 1006]]
+        )
+        assert.deepStrictEqual([postgres.stored?.slot, postgres.traded], [1007, 1007])
       }
-      tables.mood = "answers"
-      yield* queue.drain((step) => step)
-      assert.deepStrictEqual(
-        postgres.stored?.gaps.map(({ fromSlot, toSlot }) => [fromSlot, toSlot]),
-        [[1002, 1006]]
-      )
-      assert.isFalse(queue.isWaiting())
-      assert.deepStrictEqual([postgres.stored?.slot, postgres.traded], [1007, 1007])
     }).pipe(Effect.scoped)
   )
 
