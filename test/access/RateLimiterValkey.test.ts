@@ -113,6 +113,20 @@ describe.runIf(isAvailable)("RateLimiterValkey while Valkey is away", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("shares the budget after the process itself stood still for longer than Valkey may", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* process()
+      const context = yield* Layer.build(layer)
+      const { admit } = Context.get(context, RateLimiter)
+      // The last answer came during the wait, so the connection is silent since then.
+      yield* Effect.sleep("700 millis")
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3500)
+      const charges = yield* Effect.forEach([1, 2, 3, 4, 5], () => Effect.andThen(Effect.sleep(20), admit(rest(1))))
+      assert.isTrue(charges.every(({ limit, seq }) => limit === DEFAULT_PLAN.rest && seq > 0))
+      assert.strictEqual(yield* Effect.provide(decidedAlone, context), 0)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("admits an equal share by itself, and the shared budget again afterwards", () =>
     Effect.gen(function* () {
       const { layer, own } = yield* process()

@@ -18,11 +18,13 @@ const LEASE_MS = 5000
 /** A start waits this long for the first answer, then goes on without it. Delays of a busy event loop do not count. */
 const START_TIMEOUT = Duration.seconds(2)
 const CLOSE_TIMEOUT = Duration.seconds(1)
+const CONNECT_TIMEOUT_MS = 3000
 /**
  * A connection that is silent for this long is closed, and its waiting commands fail. A working connection carries
- * beats all the time.
+ * beats all the time, but the client also counts the delays of a busy event loop. So it is far longer than `LOST_AFTER`,
+ * which decides that the server is away.
  */
-const SOCKET_TIMEOUT_MS = 3000
+const SOCKET_TIMEOUT_MS = 10_000
 const RETRY_FIRST_MS = 50
 const RETRY_MOST_MS = 500
 
@@ -55,7 +57,7 @@ const connect = (url: string) =>
       // The caller falls back when a command cannot be sent, so the command must not run later.
       disableOfflineQueue: true,
       socket: {
-        connectTimeout: SOCKET_TIMEOUT_MS,
+        connectTimeout: CONNECT_TIMEOUT_MS,
         socketTimeout: SOCKET_TIMEOUT_MS,
         reconnectStrategy: (retries) => Math.min(RETRY_FIRST_MS * 2 ** retries, RETRY_MOST_MS)
       }
