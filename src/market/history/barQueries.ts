@@ -12,7 +12,7 @@ import { barSpans, type ClosedTo } from "../memory/barSpans.ts"
 import type { PrintsRequest, RevisedBar, StoredBars, StoredBarsRequest } from "../model/StoredBars.ts"
 import { packWallet, unpackText } from "./tradeRows.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
-import { barNames, barOfBars, barOfTrades, barTables, IN_POOLS } from "./schema.ts"
+import { barNames, barOfBars, barOfTrades, barTables, IN_POOLS, ofWallets } from "./schema.ts"
 import { READ_DEADLINE } from "./tradeQueries.ts"
 
 const WRITE_DEADLINE = Duration.seconds(60)
@@ -212,9 +212,18 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
         { discard: true }
       ),
 
-    /** Makes every candle since a second anew, each width from the next finer one. */
-    remakeFrom: (chain: string, second: number) =>
-      Effect.forEach(
+    /**
+     * Makes what the views have made of trades since a second anew: candles, each width from the next finer one, and the trades
+     * of wallets.
+     */
+    remakeFrom: Effect.fnUntraced(function* (chain: string, second: number) {
+      // A row that is there already has the same version.
+      yield* run(
+        `INSERT INTO wallet_trades SETTINGS insert_deduplicate = 0 SELECT ${ofWallets} AND chain = ${sqlText(chain)}
+        AND at >= ${timeMs(second)}`,
+        WRITE_DEADLINE
+      )
+      yield* Effect.forEach(
         barTables,
         (table) => {
           const from = floorTo(second, table.width)
@@ -222,7 +231,8 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
           return makeAnew(table, { bars: `${ofChain} AND at >= ${time(from)}`, source: () => ofChain, from, to: null })
         },
         { discard: true }
-      ),
+      )
+    }),
 
     /** Notes that closed candles have gained trades, or have changed because trades have new prices. */
     revise: (

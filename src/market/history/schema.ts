@@ -34,9 +34,12 @@ const WALLET_TRADES = `
   ENGINE = ReplacingMergeTree(version) PARTITION BY (chain, toMonday(at))
   ORDER BY (chain, wallet, slot, place) SETTINGS index_granularity = 1024, ${REMEMBERED}`
 
+/** The columns, table and condition of the trades of wallets. */
+export const ofWallets = "* EXCEPT (price_sol, worth) FROM trades WHERE role != 'pool'"
+
 const WALLET_VIEW = `
   CREATE MATERIALIZED VIEW wallet_trades_view TO wallet_trades AS
-  SELECT * EXCEPT (price_sol, worth) FROM trades WHERE role != 'pool'`
+  SELECT ${ofWallets}`
 
 const PRICES = ["usd", "sol"] as const
 
