@@ -218,7 +218,8 @@ export const makeMemoryStores = (): MarketStores => {
       openingOf: (wallet) =>
         Effect.map(opened, (stored) => ({
           opening: openings(stored).find((each) => each.wallet === wallet) ?? null,
-          from: Number.NEGATIVE_INFINITY
+          from: Number.NEGATIVE_INFINITY,
+          toMs: stored.progress?.timeMs ?? null
         })),
       openedBy: (request) => Effect.map(opened, (stored) => openingsOfFunder(openings(stored), request))
     },

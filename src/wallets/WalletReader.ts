@@ -283,12 +283,13 @@ const make = Effect.gen(function* () {
     if (stored === null) {
       return { opening: null, fromMs: null, toMs: null }
     }
-    const { from, opening } = yield* Effect.mapError(
+    const { from, opening, toMs } = yield* Effect.mapError(
       stored.trades.openingOf(wallet),
       (cause) => new WalletsUnavailable({ cause })
     )
     const since = Math.max(from, tape.recordedSince())
-    return { opening, fromMs: Number.isFinite(since) ? since * 1000 : null, toMs: tape.state.now * 1000 }
+    const isHeld = Number.isFinite(since) && toMs !== null && since * 1000 <= toMs
+    return { opening, fromMs: isHeld ? since * 1000 : null, toMs }
   })
 
   const relatedOf = Effect.fn("WalletReader.relatedOf")(function* (wallet: Address, request: RelatedRequest) {

@@ -16,7 +16,7 @@ export class OpeningTransfer extends Schema.Opaque<OpeningTransfer>()(
   }).annotate({
     identifier: "OpeningTransfer",
     description:
-      "The earliest recorded transfer of SOL to a wallet whose account had none before the transaction. A wallet that was emptied earlier, before the record began, looks the same."
+      "The earliest recorded transfer of SOL to a wallet whose account had none before the transaction. A wallet that was emptied earlier, before the record began, looks the same. These transfers are kept as long as trades: older ones are deleted, and `coveredFromMs` moves with them."
   })
 ) {}
 

@@ -241,7 +241,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
         Effect.flatMap(opened, ({ record }) => records.poolsOpened(record, fromMs, most))
       ),
       openingOf: Effect.fn("TradeHistory.openingOf")((wallet: Address) =>
-        Effect.flatMap(opened, ({ record }) => records.openingOf(record, wallet))
+        Effect.flatMap(opened, ({ record }) => records.openingOf(record, wallet, Duration.toSeconds(settings.kept)))
       ),
       openedBy: recorded("TradeHistory.openedBy", records.openedBy)
     },

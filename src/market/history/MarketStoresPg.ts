@@ -295,8 +295,10 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
         return { events: yield* read(liquidity.opened(id, fromMs, most)), from: liquidityFrom }
       }),
       openingOf: Effect.fn("TradeHistory.openingOf")(function* (wallet: Address) {
-        const { id, openingsFrom } = yield* opened
-        return { opening: yield* read(openings.ofWallet(id, wallet)), from: openingsFrom }
+        const { id, openingsFrom, stored } = yield* current
+        const keptFrom = Math.ceil((yield* Clock.currentTimeMillis) / 1000 - Duration.toSeconds(kept.trades))
+        const opening = yield* read(openings.ofWallet(id, wallet))
+        return { opening, from: Math.max(openingsFrom, keptFrom), toMs: stored?.progress.timeMs ?? null }
       }),
       openedBy: query("TradeHistory.openedBy", read, openings.ofFunder)
     },

@@ -172,8 +172,17 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       return { events, from: liquidityFrom, toSlot: stored?.progress.slot ?? 0 }
     }),
 
-    openingOf: ({ id, openingsFrom }: Pick<ChainRecord, "id" | "openingsFrom">, wallet: Address) =>
-      Effect.map(read(openings.ofWallet(id, wallet)), (opening) => ({ opening, from: openingsFrom })),
+    /** The opening of a wallet. Only those of the last `keptSeconds` seconds are kept. */
+    openingOf: Effect.fnUntraced(function* (
+      { id, openingsFrom }: Pick<ChainRecord, "id" | "openingsFrom">,
+      wallet: Address,
+      keptSeconds: number
+    ) {
+      const keptFrom = Math.ceil((yield* Clock.currentTimeMillis) / 1000 - keptSeconds)
+      const stored = yield* read(chains.read(id))
+      const opening = yield* read(openings.ofWallet(id, wallet))
+      return { opening, from: Math.max(openingsFrom, keptFrom), toMs: stored?.progress.timeMs ?? null }
+    }),
     openedBy: (id: number, request: OpeningsRequest) => read(openings.ofFunder(id, request)),
 
     keepHolders: (id: number, given: ReadonlyArray<HolderSnapshot>) => write(holders.insert(id, given)),

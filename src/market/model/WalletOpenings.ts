@@ -21,8 +21,10 @@ export interface OpeningsRequest {
 export interface StoredOpening {
   /** The earliest one; null when none is stored. */
   readonly opening: OpeningRecord | null
-  /** From this second on every stored block has its openings; minus infinity when all have. */
+  /** From this second on every stored block has its openings, and none of them was deleted yet; minus infinity when all have. */
   readonly from: number
+  /** Time of the newest stored block, in milliseconds; null when none is stored. */
+  readonly toMs: number | null
 }
 
 /** Wallets that one wallet opened. */

@@ -41,7 +41,11 @@ const stored = {
     openingOf: (wallet: Address) =>
       wallet === AWAY
         ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("away") }))
-        : Effect.succeed({ opening: openings.find((each) => each.wallet === wallet) ?? null, from: MONDAY }),
+        : Effect.succeed({
+            opening: openings.find((each) => each.wallet === wallet) ?? null,
+            from: MONDAY,
+            toMs: (MONDAY + 2000) * 1000
+          }),
     openedBy: (request: OpeningsRequest) => Effect.succeed(openingsOfFunder(openings, request))
   }
 }
@@ -80,6 +84,7 @@ layer(running({ keys: [keyOf("a")], wallets: readerOver({ tape }) }))("GET /api/
         status: "partial",
         coverage: { complete: false, reason: "not_captured" },
         coveredFromMs: (MONDAY + 5) * 1000,
+        observedAtMs: (MONDAY + 2000) * 1000,
         funder: { wallet: FUNDER, opened: 4, hasMore: false, isHub: false }
       })
       assert.deepInclude(meta.funding, { funder: FUNDER, slot: 12 })

@@ -434,13 +434,14 @@ export const tradeHistoryContract = <E>(name: string, store: Layer.Layer<MarketS
             first: null,
             found: []
           })
-          const { from, opening } = yield* trades.openingOf(address(7, 2))
+          const { from, opening, toMs } = yield* trades.openingOf(address(7, 2))
           assert.deepStrictEqual(opening, {
             ...opened(2, 8, { lamports: 5n }),
             slot: 1002,
             timeMs: (MONDAY + 2) * 1000
           })
           assert.isBelow(from, MONDAY)
+          assert.strictEqual(toMs, (MONDAY + 6) * 1000)
           assert.isNull((yield* trades.openingOf(address(7, 9))).opening)
           const all = yield* trades.openedBy({ funder, before: null, limit: 10 })
           assert.deepStrictEqual(
