@@ -16,9 +16,10 @@ export interface BlockHead {
 /**
  * Why blocks are missing. `behind`: more slots than may be caught up with. `cleaned_up`: the node no longer has them.
  * `missing`: the node reported the slot as skipped, but a later block was built on it. `unreadable`: the node's answer
- * cannot be decoded. `unavailable`: the node answers, but not with this block.
+ * cannot be decoded. `forked`: the blocks of these slots came from a stream that followed another fork than the node;
+ * some or all of them were emitted before it was known. `unavailable`: the node answers, but not with this block.
  */
-export const GapReason = Schema.Literals(["behind", "cleaned_up", "missing", "unreadable", "unavailable"])
+export const GapReason = Schema.Literals(["behind", "cleaned_up", "missing", "unreadable", "forked", "unavailable"])
 export type GapReason = typeof GapReason.Type
 
 /** Slots without a block event, both ends included. */
@@ -42,7 +43,7 @@ export type SlotContent<Block extends BlockHead> =
 export interface BlockFeed<Block extends BlockHead> {
   /**
    * Every block after this slot, or from the newest block on when it is null. Blocks arrive in order of slot, each
-   * once, with a `Gap` in place of missing blocks. After slot 0 it begins as far back as may be caught up with, and the
+   * once, with a `Gap` in place of missing blocks. A gap with the reason `forked` may follow blocks that it contains. After slot 0 it begins as far back as may be caught up with, and the
    * earlier slots are not a gap. For one consumer, at its pace. Never fails: it waits while no node can be reached.
    * Ends when the nodes serve another chain, which `genesis` then identifies.
    */

@@ -160,6 +160,7 @@ const streamedSource = <Message, Block extends BlockHead>(
   list: (from, limit) =>
     Option.match(slots.list(from, limit), { onNone: () => nodes.list(from, limit), onSome: Effect.succeed }),
   firstAvailable: nodes.firstAvailable,
+  forked: slots.forked,
   read: (slot) => Effect.flatMap(slots.read(slot), Option.match({ onNone: () => nodes.read(slot), onSome: made }))
 })
 

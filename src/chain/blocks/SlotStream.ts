@@ -1,6 +1,12 @@
 import type { Effect, Option } from "effect"
 import type { ChainUnavailable } from "../ChainUnavailable.ts"
 
+/** Slots from the first to the last, both included. */
+export interface SlotRange {
+  readonly from: number
+  readonly to: number
+}
+
 /** The blockhash of a slot, by a node. */
 export type HashOf = (slot: number) => Effect.Effect<string, ChainUnavailable>
 
@@ -18,6 +24,11 @@ export interface SlotStream<Message> {
   readonly compare: (slot: number) => Effect.Effect<void>
   /** Asks a node whenever raced endpoints have different blocks, and sets the wrong ones aside. Never ends. */
   readonly disputed: (hashOf: HashOf) => Effect.Effect<never>
+  /**
+   * Slots whose blocks were given, although they are of another fork than the node's; null when there are none. Each
+   * range is returned once.
+   */
+  readonly forked: () => SlotRange | null
   /** Host of the endpoint; null while nothing arrives from it. */
   readonly host: () => string | null
 }

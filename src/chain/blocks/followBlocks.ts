@@ -5,6 +5,7 @@ import type { Freshness } from "../ChainFeed.ts"
 import type { ChainUnavailable } from "../ChainUnavailable.ts"
 import { chainState, STALE_BLOCK_MS } from "../sourceFreshness.ts"
 import type { SourceState } from "../../operations/SourceMonitor.ts"
+import type { SlotRange } from "./SlotStream.ts"
 import { SLOT_MS } from "./blockTime.ts"
 import { gap, slotsAfter, type SlotSettings, type SlotSource } from "./slotsAfter.ts"
 
@@ -20,6 +21,8 @@ export interface BlockSource<Block extends BlockHead> extends Omit<SlotSource, "
   /** The newest slot that may have a block. */
   readonly newest: Effect.Effect<number, ChainUnavailable>
   readonly read: (slot: number) => Effect.Effect<Block, ChainUnavailable>
+  /** Slots that were read, but whose blocks are of another fork; null when there are none. Returns each range once. */
+  readonly forked?: (() => SlotRange | null) | undefined
 }
 
 /** The progress of following. Freshness derives from it. */
@@ -170,7 +173,9 @@ interface EmittedState {
 }
 
 const extend = (missing: BlockGap | null, found: BlockGap): BlockGap | null =>
-  missing !== null && missing.reason === found.reason ? { ...missing, to: found.to } : null
+  missing !== null && missing.reason === found.reason
+    ? { ...missing, from: Math.min(missing.from, found.from), to: Math.max(missing.to, found.to) }
+    : null
 
 const gapEvent = (missing: BlockGap): BlockEvent<never> => ({ _tag: "Gap", ...missing })
 
@@ -206,6 +211,21 @@ export const eventsOf = <Block extends BlockHead>(
   }
 }
 
+/**
+ * Puts a gap before the next content once blocks turn out to be of another fork. Blocks of the fork that were read but
+ * not emitted yet are left out.
+ */
+const markForks = <Block extends BlockHead>(forked: () => SlotRange | null) => {
+  let until = -1
+  return (content: SlotContent<Block>): ReadonlyArray<SlotContent<Block>> => {
+    const found = forked()
+    until = Math.max(until, found?.to ?? until)
+    const slot = content._tag === "Block" ? content.block.slot : null
+    const kept = slot !== null && slot <= until ? gap(slot, slot, "forked") : content
+    return found === null ? [kept] : [gap(found.from, found.to, "forked"), kept]
+  }
+}
+
 /** Drops the gaps before the first block of a feed that starts over. */
 const fromFirstBlock = <Block extends BlockHead>(
   hasBegun: boolean,
@@ -227,6 +247,10 @@ export const followBlocks = <Block extends BlockHead>(
           ? contentOf(source, progress, settings, requested)
           : Effect.succeed<SlotContent<Block>>(requested),
       { concurrency: settings.concurrency }
+    ),
+    Stream.mapAccum(
+      () => markForks<Block>(source.forked ?? (() => null)),
+      (mark, content: SlotContent<Block>) => [mark, mark(content)] as const
     ),
     Stream.mapAccum((): EmittedState => ({ last: after === 0 ? null : after, missing: null }), eventsOf),
     Stream.mapAccum(() => after !== 0, fromFirstBlock),

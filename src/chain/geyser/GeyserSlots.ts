@@ -369,6 +369,7 @@ export const makeGeyserSlots = Effect.fnUntraced(function* <Message>({
               Effect.catch(settle(slots.dispute, hashOf), () => Effect.sleep(SETTLED_EVERY))
         )
       ),
+    forked: () => slots.takeForked(),
     host: () =>
       isSilent() ? null : (threads[slots.winner]?.host ?? threads.find(({ host }) => host !== null)?.host ?? null)
   }

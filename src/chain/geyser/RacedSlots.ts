@@ -1,4 +1,5 @@
 /** What several Geyser endpoints stream at once: the first whole slot wins, as long as they agree on the chain. */
+import type { SlotRange } from "../blocks/SlotStream.ts"
 import { type SlotState, StreamedSlots } from "./StreamedSlots.ts"
 
 /** A slot for which endpoints have different blocks. */
@@ -7,22 +8,39 @@ export interface Dispute {
   readonly hashes: ReadonlyArray<string>
 }
 
+/** Where a taken slot came from: its hash, if that was known, and the endpoints that had this hash then. */
+interface Taken {
+  readonly hash: string | null
+  readonly places: ReadonlyArray<number>
+}
+
+/** How far before a dispute its first different slot is looked for. */
+const LOOKED_BACK = 64
+/** The most taken slots that are remembered. They only add up while no node ends a dispute. */
+const MOST_TAKEN = 10_000
+
 /** An endpoint that was set aside comes back once it agrees with another one on this many slots, and on all they share. */
 const AGREED_SLOTS = 8
 
 /**
- * The slots of several endpoints. A slot is taken from the endpoint that had it whole first. A slot whose hashes differ
- * is in none of them, so it is read from a node. From then on a slot counts only when two endpoints agree on it, until
- * `settle` sets the wrong endpoints aside. Knows no clock and no thread.
+ * The slots of several endpoints. A slot is taken from the endpoint that had it whole first, before
+ * the others have confirmed it. A slot whose hashes differ before it is taken is read from a node. From then on a slot
+ * counts only when two endpoints agree on it, until `settle` sets the wrong endpoints aside. Slots that only wrong
+ * endpoints had, but that were already taken, are then returned by `takeForked`. Knows no clock and no thread.
  */
 export class RacedSlots<Message> {
   /** What each endpoint streams. */
   readonly buffers: ReadonlyArray<StreamedSlots<Message>>
   readonly #won: Array<number>
-  readonly #taken = new Set<number>()
+  readonly #taken = new Map<number, Taken>()
   readonly #aside = new Set<number>()
   readonly #isHeard: (place: number) => boolean
   #dispute: Dispute | null = null
+  /** The first slot on which the endpoints of the dispute differ. An endpoint that skipped it has no hash for it. */
+  #differsFrom = 0
+  /** The hash that each endpoint has in the disputed slot. The buffers forget it. */
+  readonly #disputed = new Map<number, string>()
+  #forked: SlotRange | null = null
   #winner = 0
 
   /** `isHeard` tells whether an endpoint has a stream. Slots of the others are not waited for. */
@@ -59,8 +77,17 @@ export class RacedSlots<Message> {
   /** Notes whether the endpoints agree on a slot. Call it after a hash has arrived. */
   compare(slot: number): void {
     const hashes = this.#hashes(slot)
-    if (hashes.length > 1) {
-      this.#dispute ??= { slot, hashes }
+    if (hashes.length > 1 && this.#dispute === null) {
+      this.#dispute = { slot, hashes }
+      this.#differsFrom = this.#firstDifferent(slot)
+    }
+    if (slot === this.#dispute?.slot) {
+      this.buffers.forEach((buffer, place) => {
+        const own = this.#aside.has(place) ? null : buffer.hashOf(slot)
+        if (own !== null) {
+          this.#disputed.set(place, own)
+        }
+      })
     }
     for (const place of this.#aside) {
       if (this.#agrees(place)) {
@@ -71,14 +98,19 @@ export class RacedSlots<Message> {
 
   /** Ends a dispute by the hash that a node has. Returns the endpoints that are set aside for it. */
   settle(hash: string): ReadonlyArray<number> {
-    const slot = this.#dispute?.slot
-    this.#dispute = null
-    const wrong = this.buffers.flatMap((buffer, place) => {
-      const own = slot === undefined ? null : buffer.hashOf(slot)
-      return own === null || own === hash || this.#aside.has(place) ? [] : [place]
-    })
+    const wrong = Array.from(this.#disputed).flatMap(([place, own]) => (own === hash ? [] : [place]))
     wrong.forEach((place) => this.#aside.add(place))
+    this.#noteForked(new Set(wrong))
+    this.#dispute = null
+    this.#disputed.clear()
     return wrong
+  }
+
+  /** The slots that were taken, but that only wrong endpoints had; null when there are none. Each is returned once. */
+  takeForked(): SlotRange | null {
+    const forked = this.#forked
+    this.#forked = null
+    return forked
   }
 
   stateOf(slot: number): SlotState {
@@ -93,7 +125,8 @@ export class RacedSlots<Message> {
       return isSure ? "block" : "coming"
     }
     if (states.has("skipped")) {
-      return "skipped"
+      const skipping = counted.filter((buffer) => buffer.stateOf(slot) === "skipped").length
+      return hashes.length === 0 && (this.#dispute === null || skipping > 1) ? "skipped" : "absent"
     }
     return this.#waited.some((buffer) => buffer.stateOf(slot) === "coming") ? "coming" : "absent"
   }
@@ -108,7 +141,8 @@ export class RacedSlots<Message> {
       if (message !== undefined) {
         this.#winner = place
         this.#won[place] = (this.#won[place] ?? 0) + 1
-        this.#taken.add(slot)
+        const hash = buffer.hashOf(slot)
+        this.#taken.set(slot, { hash, places: hash === null ? [place] : this.#placesWith(slot, hash) })
         return message
       }
     }
@@ -123,8 +157,9 @@ export class RacedSlots<Message> {
   /** Slots before this one are no longer wanted. */
   forgetBefore(slot: number): void {
     this.buffers.forEach((buffer) => buffer.forgetBefore(slot))
-    for (const taken of this.#taken) {
-      if (taken < slot) {
+    const kept = this.#dispute === null ? slot : Math.min(slot, this.#differsFrom)
+    for (const taken of this.#taken.keys()) {
+      if (taken < kept || this.#taken.size > MOST_TAKEN) {
         this.#taken.delete(taken)
       }
     }
@@ -136,6 +171,8 @@ export class RacedSlots<Message> {
     this.#taken.clear()
     this.#aside.clear()
     this.#dispute = null
+    this.#disputed.clear()
+    this.#forked = null
   }
 
   /** True once an endpoint that counts has the whole slot, or had it. */
@@ -157,6 +194,50 @@ export class RacedSlots<Message> {
   #hashes(slot: number): ReadonlyArray<string> {
     const hashes = this.#counted.map((buffer) => buffer.hashOf(slot)).filter((hash) => hash !== null)
     return Array.from(new Set(hashes))
+  }
+
+  /** The endpoints that count and have this hash in a slot. */
+  #placesWith(slot: number, hash: string): ReadonlyArray<number> {
+    return this.buffers.flatMap((buffer, place) =>
+      !this.#aside.has(place) && buffer.hashOf(slot) === hash ? [place] : []
+    )
+  }
+
+  /** The first slot up to this one that has two hashes, or a hash although an endpoint skipped it. */
+  #firstDifferent(slot: number): number {
+    let first = slot
+    for (let earlier = slot - 1; earlier > slot - LOOKED_BACK; earlier--) {
+      const hashes = this.#hashes(earlier)
+      const isSkipped = this.#counted.some((buffer) => buffer.stateOf(earlier) === "skipped")
+      if (hashes.length > 1 || (hashes.length > 0 && isSkipped)) {
+        first = earlier
+      }
+    }
+    return first
+  }
+
+  /** Notes the taken slots that only these endpoints had. Call it while there still is a dispute. */
+  #noteForked(wrong: ReadonlySet<number>): void {
+    if (this.#dispute === null) {
+      return
+    }
+    const isForked = (slot: number, { hash, places }: Taken): boolean =>
+      places.every((place) => wrong.has(place)) && (hash === null || this.#placesWith(slot, hash).length === 0)
+    const forked = Array.from(this.#taken).flatMap(([slot, taken]) =>
+      slot >= this.#differsFrom && isForked(slot, taken) ? [slot] : []
+    )
+    if (forked.length === 0) {
+      return
+    }
+    // A slot that a wrong endpoint skipped was not taken, and its block is missing.
+    let from = this.#differsFrom
+    while (this.#taken.has(from) && !forked.includes(from)) {
+      from++
+    }
+    this.#forked = {
+      from: Math.min(from, this.#forked?.from ?? from),
+      to: Math.max(...forked, this.#forked?.to ?? 0)
+    }
   }
 
   #agrees(place: number): boolean {

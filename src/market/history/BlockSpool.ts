@@ -20,15 +20,16 @@ const unpack = <A>(folder: string, bytes: Uint8Array) =>
   decoded<A>(folder, () => deserialize(zstdDecompressSync(bytes)))
 
 /** The place of a block, and the number of its trades and transfers. */
-interface Mark extends Pick<StoredBatch, "slot" | "timeMs" | "afterGap"> {
+interface Mark extends Pick<StoredBatch, "slot" | "timeMs" | "afterGap" | "forkedFrom"> {
   readonly count: number
 }
 
 const marksOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<Mark> =>
-  batches.map(({ afterGap, slot, timeMs, trades, transfers = [] }) => ({
+  batches.map(({ afterGap, forkedFrom, slot, timeMs, trades, transfers = [] }) => ({
     slot,
     timeMs,
     afterGap,
+    forkedFrom,
     count: trades.length + transfers.length
   }))
 
@@ -36,12 +37,13 @@ const countOf = (marks: ReadonlyArray<Mark>): number => marks.reduce((sum, { cou
 
 /** The blocks without their trades, to compute progress from. `afterLoss` puts a gap before the first block. */
 const asBatches = (marks: ReadonlyArray<Mark>, afterLoss: boolean): ReadonlyArray<StoredBatch> =>
-  marks.map(({ afterGap, slot, timeMs }, at) => ({
+  marks.map(({ afterGap, forkedFrom, slot, timeMs }, at) => ({
     slot,
     timeMs,
     trades: [],
     launches: [],
-    afterGap: afterGap || (at === 0 && afterLoss)
+    afterGap: afterGap || (at === 0 && afterLoss),
+    forkedFrom
   }))
 
 /** Blocks that were dropped because the spool was full. */

@@ -1,6 +1,6 @@
 import type { TradeProgress } from "./TradeProgress.ts"
 import { type Coverage, COMPLETE, covering } from "../../domain/Scalar.ts"
-import { type BlockPlace, type Gaps, gapBetween, missingSeconds, withGap, withGaps } from "./Gaps.ts"
+import { type BlockPlace, type Gaps, missingSeconds, withGaps, withGapsBefore } from "./Gaps.ts"
 
 /** The time from which blocks were read, and the gaps since. Seconds since the Unix epoch. */
 export class Continuity {
@@ -11,15 +11,23 @@ export class Continuity {
   /** `#unread`, and blocks that the store lacks. */
   #missing: Gaps = []
 
-  /** Adds a block. `afterGap` says that blocks between it and the previous block were not read. */
-  read({ afterGap, slot, timeMs }: BlockPlace & { readonly afterGap: boolean }): void {
+  /**
+   * Adds a block. `afterGap` says that blocks between it and the previous block were not read, or that the blocks from
+   * `forkedFrom` on are of another fork.
+   */
+  read({
+    afterGap,
+    forkedFrom,
+    slot,
+    timeMs
+  }: BlockPlace & { readonly afterGap: boolean; readonly forkedFrom?: number | undefined }): void {
     if (this.#last === null) {
       // Earlier blocks may have the same second.
       this.#first = Math.floor(timeMs / 1000) + 1
     } else if (afterGap) {
-      const gap = gapBetween(this.#last, { slot, timeMs })
-      this.#unread = withGap(this.#unread, gap)
-      this.#missing = withGap(this.#missing, gap)
+      const next = { slot, timeMs, forkedFrom }
+      this.#unread = withGapsBefore(this.#unread, this.#last, next)
+      this.#missing = withGapsBefore(this.#missing, this.#last, next)
     }
     this.#last = this.#last !== null && this.#last.slot > slot ? this.#last : { slot, timeMs }
   }

@@ -46,6 +46,38 @@ export const gapBetween = (before: BlockPlace, after: BlockPlace): MissingBlocks
         nextTryAtMs: 0
       }
 
+/** The seconds that a slot may take, for gaps whose first time is not known. Most slots take 0.4 s. */
+const SLOT_SECONDS = 1
+
+/**
+ * Adds the gaps before a block: the blocks that were not read, and earlier blocks of another fork. The store keeps the
+ * trades of the fork, so reading the right blocks again would not end that gap, and it is `unavailable` from the start.
+ */
+export const withGapsBefore = (
+  gaps: Gaps,
+  last: BlockPlace,
+  next: BlockPlace & { readonly forkedFrom?: number | undefined }
+): Gaps => {
+  const { forkedFrom = Number.POSITIVE_INFINITY } = next
+  const gap = gapBetween(last, next)
+  if (forkedFrom > last.slot) {
+    return withGap(gaps, gap)
+  }
+  const forked: MissingBlocks = {
+    fromSlot: forkedFrom,
+    toSlot: last.slot,
+    fromSecond: secondOf(last) - SLOT_SECONDS * (last.slot - forkedFrom + 1),
+    toSecond: Math.max(secondOf(last), secondOf(next)),
+    state: "unavailable",
+    tries: 0,
+    nextTryAtMs: 0
+  }
+  const earlier = gaps.flatMap((each) =>
+    each.fromSlot >= forkedFrom ? [] : [each.toSlot < forkedFrom ? each : { ...each, toSlot: forkedFrom - 1 }]
+  )
+  return withGap(withGap(earlier, forked), gap)
+}
+
 const joined = (a: MissingBlocks, b: MissingBlocks): MissingBlocks => ({
   ...b,
   fromSlot: a.fromSlot,

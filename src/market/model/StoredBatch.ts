@@ -4,7 +4,16 @@ import type { PricedBatch } from "./TradeBatch.ts"
 /** The part of a block that is stored. */
 export type StoredBatch = Pick<
   PricedBatch,
-  "slot" | "timeMs" | "trades" | "transfers" | "launches" | "supply" | "liquidity" | "openings" | "afterGap"
+  | "slot"
+  | "timeMs"
+  | "trades"
+  | "transfers"
+  | "launches"
+  | "supply"
+  | "liquidity"
+  | "openings"
+  | "afterGap"
+  | "forkedFrom"
 >
 
 /** A launch and its block. */

@@ -31,6 +31,11 @@ export interface TradeBatch {
   readonly checks?: ReadonlyArray<ProgramChecks> | undefined
   /** True when blocks between this one and the previous one were not read. */
   readonly afterGap: boolean
+  /**
+   * The first slot of earlier blocks that are of another fork of the chain; absent when there are none. The blocks from
+   * this slot up to the previous block count as missing. `afterGap` is true then.
+   */
+  readonly forkedFrom?: number | undefined
 }
 
 /** A block with its trades priced. */

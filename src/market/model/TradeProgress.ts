@@ -1,6 +1,6 @@
 import type { StoredBatch } from "./StoredBatch.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
-import { type BlockPlace, type Gaps, gapBetween, withGap, withoutGap } from "./Gaps.ts"
+import { type BlockPlace, type Gaps, withGapsBefore, withoutGap } from "./Gaps.ts"
 
 /** How much of a chain is stored. Seconds since the Unix epoch. */
 export interface TradeProgress {
@@ -51,7 +51,7 @@ const advanced = (known: TradeProgress | null, batch: StoredBatch): TradeProgres
         ...known,
         slot,
         timeMs: Math.max(timeMs, known.timeMs),
-        gaps: afterGap ? withGap(known.gaps, gapBetween(known, batch)) : known.gaps
+        gaps: afterGap ? withGapsBefore(known.gaps, known, batch) : known.gaps
       }
 }
 

@@ -6,13 +6,21 @@ import type { TradeBatch } from "../model/TradeBatch.ts"
 /**
  * Makes batches from the events of a block feed, one after the other. A block without a time gets the time of the
  * previous block; the first blocks are left out until one has a time. The batch after a gap, or after blocks that were
- * left out, has `afterGap` set.
+ * left out, has `afterGap` set. It has `forkedFrom` when earlier batches are of another fork.
  */
 export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream<TradeBatch>) => {
-  const state: { lastMs: number | null; missing: boolean } = { lastMs: null, missing: false }
+  const state: { lastMs: number | null; slot: number; missing: boolean; forkedFrom: number | null } = {
+    lastMs: null,
+    slot: -1,
+    missing: false,
+    forkedFrom: null
+  }
   return (event) => {
     if (event._tag === "Gap") {
       state.missing = true
+      if (event.reason === "forked" && event.from <= state.slot) {
+        state.forkedFrom = Math.min(event.from, state.forkedFrom ?? event.from)
+      }
       return Stream.empty
     }
     const {
@@ -32,9 +40,11 @@ export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream
       state.missing = true
       return Stream.empty
     }
-    const afterGap = state.missing
+    const { forkedFrom, missing: afterGap } = state
     state.lastMs = timeMs
+    state.slot = slot
     state.missing = false
+    state.forkedFrom = null
     return Stream.succeed({
       slot,
       timeMs,
@@ -46,6 +56,7 @@ export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream
       holdings,
       checks,
       afterGap,
+      ...(forkedFrom !== null && { forkedFrom }),
       timeEstimated: blockTimeEstimated
     })
   }

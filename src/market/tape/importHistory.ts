@@ -32,7 +32,7 @@ export const noPrices: PriceBook["Service"] = {
  * all earlier blocks are there.
  */
 export const storedPart = (
-  { afterGap, launches, liquidity, openings, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
+  { afterGap, forkedFrom, launches, liquidity, openings, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
   nowMs: number
 ): StoredBatch => ({
   slot,
@@ -42,6 +42,7 @@ export const storedPart = (
   liquidity,
   openings,
   afterGap,
+  forkedFrom,
   trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
   transfers: transfers.filter((transfer) => isAcceptable(transfer, nowMs))
 })

@@ -93,7 +93,7 @@ export const makeHalves: Effect.Effect<TapeHalves> = Effect.map(Deferred.make<vo
 export const storableBy =
   ({ isTrader }: Pick<Tape["Service"], "isTrader">, watched: WatchedSet) =>
   (
-    { afterGap, launches, liquidity, openings, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
+    { afterGap, forkedFrom, launches, liquidity, openings, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
     nowMs: number
   ): StoredBatch => {
     const traded = new Set(trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
@@ -105,6 +105,7 @@ export const storableBy =
       liquidity,
       openings,
       afterGap,
+      forkedFrom,
       trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
       transfers: transfers.filter(
         (transfer) =>

@@ -3,7 +3,13 @@ import { Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { BlockEvent, BlockHead } from "../../../src/chain/blocks/BlockFeed.ts"
 import { ChainUnavailable } from "../../../src/chain/ChainUnavailable.ts"
-import { BlockProgress, type BlockSettings, followBlocks, eventsOf } from "../../../src/chain/blocks/followBlocks.ts"
+import {
+  BlockProgress,
+  type BlockSettings,
+  type BlockSource,
+  followBlocks,
+  eventsOf
+} from "../../../src/chain/blocks/followBlocks.ts"
 
 const settings: BlockSettings = { concurrency: 4, catchUp: 50, poll: Duration.millis(400), tries: 5 }
 
@@ -49,7 +55,7 @@ const spelled = (event: BlockEvent<BlockHead>): string =>
   event._tag === "Block" ? String(event.block.slot) : `${event.from}-${event.to} ${event.reason}`
 
 /** The first events. Time passes as fast as it is waited for. */
-const firstEvents = (source: ReturnType<typeof scripted>["source"], after: number | null, count: number) =>
+const firstEvents = (source: BlockSource<BlockHead>, after: number | null, count: number) =>
   Effect.gen(function* () {
     const fiber = yield* followBlocks(source, new BlockProgress(), settings, after).pipe(
       Stream.take(count),
@@ -108,6 +114,18 @@ describe("followBlocks", () => {
         slot === 103 || slot === 104 ? coded(-32007) : slot === 105 ? blockAt(105, 103) : null
       )
       assert.deepStrictEqual(yield* firstEvents(source, 101, 3), ["102", "103-103 missing", "105"])
+    })
+  )
+
+  it.effect("reports emitted blocks as a gap once they turn out to be of another fork", () =>
+    Effect.gen(function* () {
+      const { source, state } = scripted(110)
+      const forks = [{ from: 101, to: 103 }]
+      const forked = () => (state.asked.includes(103) ? (forks.shift() ?? null) : null)
+      const events = yield* firstEvents({ ...source, forked }, 100, 5)
+      const gap = events.indexOf("101-103 forked")
+      assert.isAtLeast(gap, 0)
+      assert.deepStrictEqual(events.slice(gap + 1), ["104", "105", "106", "107"].slice(0, 4 - gap))
     })
   )
 

@@ -239,4 +239,27 @@ describe("blocks of a Geyser", { concurrent: true }, () => {
       yield* isComplete(events, after)
     }).pipe(Effect.scoped, Effect.provide(simulated))
   )
+
+  it.live("of two raced endpoints are a gap when a fork was emitted before the node could tell", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance } = yield* Simulator
+      const [forked, honest] = [yield* addGeyser({ forks: true }), yield* addGeyser({ lag: Duration.hours(1) })]
+      const { after, events, last, stateOf } = yield* racing([forked, honest], patient)
+      yield* until("both are open", () => forked.opened().length === 1 && honest.opened().length === 1)
+      yield* advance(2)
+      yield* until("the fork is emitted", () => last() === after + 2)
+      yield* honest.faults.set({ lag: Duration.zero })
+      yield* advance(1)
+      yield* until("the fork is seen", () => stateOf(0)?.status === "stale")
+      yield* advance(3)
+      yield* until("all is read", () => last() === after + 6)
+      const gap = events.find((event) => event._tag === "Gap")
+      assert.deepInclude(gap, { from: after + 3, reason: "forked" })
+      const at = events.findIndex((event) => event._tag === "Block" && event.block.slot === after + 2)
+      assert.isAbove(
+        events.findIndex((event) => event === gap),
+        at
+      )
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
 })

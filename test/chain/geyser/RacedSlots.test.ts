@@ -81,6 +81,70 @@ describe("RacedSlots", () => {
     assert.strictEqual(slots.take(19), "19 of 0")
   })
 
+  it("returns the slots that were taken from an endpoint before it was set aside, and only those", () => {
+    const { head, put, slots } = race()
+    head(0, 10)
+    put(0, 10)
+    slots.take(10)
+    head(1, 10)
+    for (const slot of [11, 12]) {
+      head(0, slot, `fork ${slot}`)
+      put(0, slot)
+      slots.take(slot)
+    }
+    head(1, 11)
+    slots.compare(11)
+    assert.isNull(slots.takeForked())
+    assert.deepStrictEqual(slots.settle("hash 11"), [0])
+    assert.deepStrictEqual(slots.takeForked(), { from: 11, to: 12 })
+    assert.isNull(slots.takeForked())
+  })
+
+  it("returns no slot of the endpoint that the node agrees with", () => {
+    const { head, put, slots } = race()
+    head(0, 10)
+    put(0, 10)
+    slots.take(10)
+    head(1, 10, "other")
+    assert.deepStrictEqual(slots.settle("hash 10"), [1])
+    assert.isNull(slots.takeForked())
+  })
+
+  it("returns a slot that was taken although the right endpoint skipped it", () => {
+    const { head, put, slots } = race()
+    for (const slot of [10, 11]) {
+      head(0, slot, `fork ${slot}`)
+      put(0, slot)
+      slots.take(slot)
+    }
+    slots.buffers[1]?.link(11, 9, "hash 11")
+    slots.compare(11)
+    slots.settle("hash 11")
+    assert.deepStrictEqual(slots.takeForked(), { from: 10, to: 11 })
+  })
+
+  it("settles a dispute whose slot is no longer wanted, because the node answered late", () => {
+    const { head, put, slots } = race()
+    head(0, 10, "other")
+    put(0, 10)
+    slots.take(10)
+    head(1, 10)
+    slots.forgetBefore(100)
+    assert.deepStrictEqual(slots.settle("hash 10"), [0])
+    assert.deepStrictEqual(slots.takeForked(), { from: 10, to: 10 })
+  })
+
+  it("does not believe one endpoint that a slot was skipped, once endpoints differ", () => {
+    const { head, slots } = race()
+    slots.buffers[0]?.link(12, 10)
+    assert.strictEqual(slots.stateOf(11), "skipped")
+    head(0, 10, "other")
+    head(1, 10)
+    assert.strictEqual(slots.stateOf(11), "absent")
+    slots.buffers[1]?.link(12, 10)
+    assert.strictEqual(slots.stateOf(11), "skipped")
+  })
+
   it("sets both aside when the node has a third block", () => {
     const { head, put, slots } = race()
     head(0, 10, "one")

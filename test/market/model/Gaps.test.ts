@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { progressUntil } from "../../../src/market/model/TradeProgress.ts"
 import { Continuity } from "../../../src/market/model/Continuity.ts"
+import { joinProgress } from "../../../src/market/model/TradeProgress.ts"
 import {
   gapBetween,
   type Gaps,
@@ -8,7 +9,8 @@ import {
   MOST_GAPS,
   missingSeconds,
   withGap,
-  withGaps
+  withGaps,
+  withGapsBefore
 } from "../../../src/market/model/Gaps.ts"
 
 const block = (slot: number, second: number, afterGap = false) => ({ slot, timeMs: second * 1000, afterGap })
@@ -44,6 +46,40 @@ describe("gaps", () => {
     }
     assert.lengthOf(gaps, MOST_GAPS)
     assert.deepInclude(gaps[0], { fromSlot: 1, toSlot: 14, fromSecond: 0, toSecond: 12 })
+  })
+})
+
+describe("blocks of another fork", () => {
+  const forked = { ...block(13, 13, true), forkedFrom: 11 }
+
+  it("are missing for good, beside the blocks after them that can be read again", () => {
+    const [fork, unread] = withGapsBefore([], block(11, 12), forked)
+    assert.deepInclude(fork, { fromSlot: 11, toSlot: 11, fromSecond: 11, toSecond: 13, state: "unavailable" })
+    assert.deepInclude(unread, { fromSlot: 12, toSlot: 12, state: "open" })
+  })
+
+  it("end an earlier gap that reaches into them", () => {
+    const gaps = withGapsBefore([gapOf(5, 11)], block(12, 12), forked)
+    assert.deepStrictEqual(
+      gaps.map(({ fromSlot, state, toSlot }) => [fromSlot, toSlot, state]),
+      [
+        [5, 10, "open"],
+        [11, 12, "unavailable"]
+      ]
+    )
+  })
+
+  it("are a source gap in memory and in the progress that is stored", () => {
+    const continuity = new Continuity()
+    const blocks = [block(1, -1), block(12, 12), forked, block(60, 60)]
+    blocks.forEach((each) => continuity.read(each))
+    assert.strictEqual(continuity.coverage(0, 60).reason, "source_gap")
+    assert.strictEqual(continuity.since, 14)
+    const stored = joinProgress(
+      null,
+      blocks.map((each) => ({ ...each, trades: [], launches: [] }))
+    )
+    assert.deepStrictEqual(stored?.gaps, continuity.gaps)
   })
 })
 
