@@ -315,7 +315,7 @@ export const makeGeyserSlots = Effect.fnUntraced(function* <Message>({
     const before = lags[place] ?? 0
     const lag = isQuiet(thread) ? 0 : slot - thread.buffer.head
     lags[place] = lag
-    if (before > MOST_LAG && lag >= before && options.endpoints.length > options.race) {
+    if (before > MOST_LAG && lag >= before && settingsOf(options, place).targets.length > 1) {
       lags[place] = 0
       yield* Effect.logWarning("The endpoint falls behind: going on with the next one", {
         host: thread.host,
