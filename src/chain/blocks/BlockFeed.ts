@@ -43,8 +43,9 @@ export type SlotContent<Block extends BlockHead> =
 export interface BlockFeed<Block extends BlockHead> {
   /**
    * Every block after this slot, or from the newest block on when it is null. Blocks arrive in order of slot, each
-   * once, with a `Gap` in place of missing blocks. A gap with the reason `forked` may follow blocks that it contains. After slot 0 it begins as far back as may be caught up with, and the
-   * earlier slots are not a gap. For one consumer, at its pace. Never fails: it waits while no node can be reached.
+   * once, with a `Gap` in place of missing blocks. A gap with the reason `forked` may follow blocks that it contains.
+   * After slot 0 it begins as far back as may be caught up with, and the earlier slots are not a gap. For one consumer,
+   * at its pace. Never fails: it waits while no node can be reached.
    * Ends when the nodes serve another chain, which `genesis` then identifies.
    */
   follow(after: number | null): Stream.Stream<BlockEvent<Block>>

@@ -23,10 +23,10 @@ const MOST_TAKEN = 10_000
 const AGREED_SLOTS = 8
 
 /**
- * The slots of several endpoints. A slot is taken from the endpoint that had it whole first, before
- * the others have confirmed it. A slot whose hashes differ before it is taken is read from a node. From then on a slot
- * counts only when two endpoints agree on it, until `settle` sets the wrong endpoints aside. Slots that only wrong
- * endpoints had, but that were already taken, are then returned by `takeForked`. Knows no clock and no thread.
+ * The slots of several endpoints. A slot is taken from the endpoint that had it whole first, before the others have
+ * confirmed it. A slot whose hashes differ before it is taken is read from a node. From then on a slot counts only when
+ * two endpoints agree on it, until `settle` sets the wrong endpoints aside. Slots that only wrong endpoints had, but that
+ * were already taken, are then returned by `takeForked`. Knows no clock and no thread.
  */
 export class RacedSlots<Message> {
   /** What each endpoint streams. */

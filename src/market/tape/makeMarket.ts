@@ -301,10 +301,12 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
     },
     snapshots: () => held.snapshots,
     startAnew: () => {
+      // Publishes a block that is being applied, and it belongs to the chain that ends.
+      const { content } = held
       sent.chain++
       held.snapshots = { loaded: null, kept: null }
-      held.content.decoding = newDecodingWatch()
-      held.chain = emptyChain(bounds)
+      content.decoding = newDecodingWatch()
+      content.chain = emptyChain(bounds)
       held.restoring.end()
     },
     rebuild: (stored) =>
