@@ -89,11 +89,7 @@ export class RacedSlots<Message> {
         }
       })
     }
-    for (const place of this.#aside) {
-      if (this.#agrees(place)) {
-        this.#aside.delete(place)
-      }
-    }
+    this.#readmit()
   }
 
   /** Ends a dispute by the hash that a node has. Returns the endpoints that are set aside for it. */
@@ -163,6 +159,8 @@ export class RacedSlots<Message> {
         this.#taken.delete(taken)
       }
     }
+    // The slots that an endpoint had wrong may now be forgotten.
+    this.#readmit()
   }
 
   /** Forgets everything, to begin at another slot or chain. */
@@ -237,6 +235,15 @@ export class RacedSlots<Message> {
     this.#forked = {
       from: Math.min(from, this.#forked?.from ?? from),
       to: Math.max(...forked, this.#forked?.to ?? 0)
+    }
+  }
+
+  /** Endpoints that agree with the others again are no longer set aside. */
+  #readmit(): void {
+    for (const place of this.#aside) {
+      if (this.#agrees(place)) {
+        this.#aside.delete(place)
+      }
     }
   }
 

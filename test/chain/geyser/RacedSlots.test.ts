@@ -81,6 +81,20 @@ describe("RacedSlots", () => {
     assert.strictEqual(slots.take(19), "19 of 0")
   })
 
+  it("follows an endpoint again once its wrong slots are forgotten, also when nothing arrives afterwards", () => {
+    const { head, slots } = race()
+    head(0, 10, "other")
+    head(1, 10)
+    slots.settle("hash 10")
+    for (let slot = 11; slot < 19; slot++) {
+      head(0, slot)
+      head(1, slot)
+    }
+    assert.isTrue(slots.isAside(0))
+    slots.forgetBefore(11)
+    assert.isFalse(slots.isAside(0))
+  })
+
   it("returns the slots that were taken from an endpoint before it was set aside, and only those", () => {
     const { head, put, slots } = race()
     head(0, 10)
