@@ -6,6 +6,8 @@ import {
   alignedDecimal,
   changePctOf,
   compareDecimals,
+  newerPrice,
+  type ScalarJson,
   separatorsOf,
   shiftedBy,
   pricedDecimal,
@@ -448,6 +450,29 @@ describe("the drawing of a route", () => {
       stagesOf(circle, "a").map(({ hops }) => hops.length),
       [1, 1, 1]
     )
+  })
+})
+
+describe("the price of a token", () => {
+  const price: ScalarJson = {
+    value: "2",
+    unit: "usd",
+    status: "stale",
+    observedAtMs: 100 * MINUTE,
+    expiresAtMs: 101 * MINUTE,
+    coverage: { complete: true, reason: null }
+  }
+
+  it("is the price of the last swap, also when no other is known", () => {
+    const swap = { value: "3", atMs: 100 * MINUTE - 2_000 }
+    assert.deepInclude(newerPrice(price, swap), { value: "3", status: "known", observedAtMs: swap.atMs })
+    const old = { value: "3", atMs: 0 }
+    assert.deepInclude(newerPrice({ ...price, value: null }, old), { value: "3", observedAtMs: 0 })
+  })
+
+  it("is the one that was read while swaps of long ago arrive", () => {
+    assert.deepStrictEqual(newerPrice(price, { value: "3", atMs: 40 * MINUTE }), price)
+    assert.deepStrictEqual(newerPrice(price, { value: "3", atMs: null }), price)
   })
 })
 

@@ -10,6 +10,25 @@ export interface ScalarJson {
   readonly coverage: { readonly complete: boolean; readonly reason: string | null }
 }
 
+/** Milliseconds by which the time of a block may differ from the clock that observed a price. */
+const BLOCK_TIME_SKEW_MS = 10_000
+
+/**
+ * The price of a swap that a socket reported, unless the price that was read is of a later time: a market that catches
+ * up reports swaps of long ago.
+ */
+export const newerPrice = (
+  price: ScalarJson,
+  swap: { readonly value: string; readonly atMs: number | null }
+): ScalarJson => {
+  const readAtMs = price.value === null ? null : price.observedAtMs
+  if (readAtMs !== null && (swap.atMs === null || swap.atMs + BLOCK_TIME_SKEW_MS < readAtMs)) {
+    return price
+  }
+  const status = price.status === "unavailable" || price.status === "stale" ? "known" : price.status
+  return { ...price, status, value: swap.value, observedAtMs: swap.atMs }
+}
+
 /** Atomic units as decimal text. */
 export const decimalText = (units: string, decimals: number): string => {
   const sign = units.startsWith("-") ? "-" : ""

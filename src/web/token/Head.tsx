@@ -14,7 +14,7 @@ import { CopyText } from "../parts/CopyText.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { Figure } from "../parts/Figure.tsx"
 import { When } from "../parts/Links.tsx"
-import { type ScalarJson, written } from "../parts/numbers.ts"
+import { newerPrice, type ScalarJson, written } from "../parts/numbers.ts"
 import { useTitle } from "../parts/useTitle.ts"
 import { isolated, shortAddress } from "../parts/words.ts"
 import { PickAlert } from "./PickAlert.tsx"
@@ -25,7 +25,7 @@ import type { StatsAnswer } from "./Windows.tsx"
 type TokenFactsJson = FactsAnswer["data"]
 type Found = Answer<"GET /api/v1/search">["data"][number]
 
-/** The price of the last swap; before the first frame of the socket the price of the facts. */
+/** The price of the last swap, or of the facts while these are newer. */
 const usePrice = (mint: string, facts: TokenFactsJson | null): ScalarJson | null => {
   const [live, setLive] = useState<{ readonly mint: string; readonly value: string; readonly atMs: number | null }>()
   const isLive = useMarket({ channel: "price", mint }, (event) => {
@@ -34,12 +34,10 @@ const usePrice = (mint: string, facts: TokenFactsJson | null): ScalarJson | null
       setLive({ mint, value: price.priceUsd, atMs: price.timeMs })
     }
   })
-  if (facts === null || !isLive || live?.mint !== mint) {
-    return facts?.priceUsd ?? null
+  if (facts === null) {
+    return null
   }
-  const { priceUsd } = facts
-  const status = priceUsd.status === "unavailable" || priceUsd.status === "stale" ? "known" : priceUsd.status
-  return { ...priceUsd, status, value: live.value, observedAtMs: live.atMs }
+  return isLive && live?.mint === mint ? newerPrice(facts.priceUsd, live) : facts.priceUsd
 }
 
 /** What the search knows of the token: the launchpad that it came from. */
