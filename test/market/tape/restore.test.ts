@@ -115,7 +115,8 @@ describe("a process that starts from a snapshot", () => {
       yield* firstLife(store, true, [...slots(FIRST, FIRST + 20), ...slots(FIRST + 25, STOPPED)])
       const second = yield* process(store, () => null, settings)
       yield* second.read(slots(STOPPED + 1, LAST))
-      yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => second.tape.gaps().length === 0, times: 1000 })
+      const isRepaired = () => !second.tape.isRestoring() && second.tape.gaps().length === 0
+      yield* Effect.repeat(TestClock.adjust("1 second"), { until: isRepaired, times: 1000 })
       equal(yield* answersOf(second.tape, store), expected)
       const kept = yield* store.snapshots.newest
       assert.strictEqual(kept?.repairs, (yield* store.blocks.progress)?.repairs)
