@@ -185,11 +185,15 @@ const make = Effect.gen(function* () {
 
   const save = Effect.fnUntraced(function* (chain: number, job: HistoryJob, found: ReadonlyArray<TapeTrade>) {
     const nowMs = yield* Clock.currentTimeMillis
-    const [row] = yield* table.update(chain, job, nowMs)
-    if (row === undefined) {
-      return null
-    }
-    return found.length === 0 ? [] : yield* trades.insertTrades(chain, found)
+    const insert = found.length === 0 ? Effect.void : yield* trades.insertTrades(chain, found)
+    return yield* transaction(
+      sql,
+      Effect.gen(function* () {
+        const [row] = yield* table.update(chain, job, nowMs)
+        yield* row === undefined ? Effect.void : insert
+        return row !== undefined
+      })
+    )
   })
 
   return HistoryStore.of({
@@ -210,9 +214,7 @@ const make = Effect.gen(function* () {
     }).pipe(Effect.withSpan("HistoryStore.next")),
     save: Effect.fn("HistoryStore.save")(function* (job, progress, found) {
       const chain = yield* opened
-      const fresh = yield* write(transaction(sql, save(chain, { ...job, progress }, found)))
-      names.keep(fresh ?? [])
-      return fresh !== null
+      return yield* write(save(chain, { ...job, progress }, found))
     }),
     changedSince: Effect.fn("HistoryStore.changedSince")(function* (timeMs: number) {
       const rows = yield* write(table.changed({ chain: yield* opened, timeMs }))

@@ -144,7 +144,30 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       })
     )
 
-  /** Stores blocks together with the state that they lead to, and rebuilds the closed candles that they change. */
+  /**
+   * The statements that store blocks and rebuild the closed candles that they change, in their order. They have all their
+   * arrays. Making those takes a while for many blocks, and a transaction that is idle meanwhile would be aborted.
+   */
+  const statementsOf = Effect.fnUntraced(function* (
+    { id }: Open,
+    batches: ReadonlyArray<StoredBatch>,
+    { closed }: StoredChain,
+    repriced: ReadonlyArray<TapeTrade>
+  ) {
+    const rows = batches.flatMap((batch) => batch.trades)
+    const all = [...rows, ...batches.flatMap(({ transfers = [] }) => transfers)]
+    return [
+      ...(all.length > 0 ? [yield* trades.insertTrades(id, all)] : []),
+      ...(repriced.length > 0 ? [trades.reprice(id, repriced)] : []),
+      ...bars.rewrite(id, closed, [...rows, ...repriced]),
+      trades.insertLaunches(id, batches),
+      supply.insert(id, batches),
+      liquidity.insert(id, batches),
+      openings.insert(id, batches)
+    ]
+  })
+
+  /** Stores blocks together with the state that they lead to. */
   const store = Effect.fnUntraced(function* (
     open: Open,
     batches: ReadonlyArray<StoredBatch>,
@@ -152,28 +175,20 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
     repriced: ReadonlyArray<TapeTrade> = []
   ) {
     const nowMs = yield* Clock.currentTimeMillis
-    const rows = batches.flatMap((batch) => batch.trades)
-    yield* write(partitions.ensure([...rows, ...batches].map(({ timeMs }) => timeMs)))
-    const { fresh, repairs } = yield* write(
+    const times = batches.flatMap(({ timeMs, trades: own }) => [timeMs, ...own.map((trade) => trade.timeMs)])
+    yield* write(partitions.ensure(times))
+    const statements = yield* write(statementsOf(open, batches, stored, repriced))
+    const repairs = yield* write(
       writing(
         open,
         Effect.gen(function* () {
-          const all = [...rows, ...batches.flatMap(({ transfers = [] }) => transfers)]
-          const fresh = all.length > 0 ? yield* trades.insertTrades(open.id, all) : []
-          yield* repriced.length > 0 ? trades.reprice(open.id, repriced) : Effect.void
-          const touched = [...rows, ...repriced]
-          yield* touched.length > 0 ? bars.rewrite(open.id, stored.closed, touched) : Effect.void
-          yield* trades.insertLaunches(open.id, batches)
-          yield* supply.insert(open.id, batches)
-          yield* liquidity.insert(open.id, batches)
-          yield* openings.insert(open.id, batches)
+          yield* Effect.all(statements, { discard: true })
           yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
           const made = stored.progress.repairs - (open.stored?.progress.repairs ?? 0)
-          return { fresh, repairs: yield* chains.save(open.id, stored, nowMs, made) }
+          return yield* chains.save(open.id, stored, nowMs, made)
         })
       )
     )
-    names.keep(fresh)
     open.stored = { ...stored, progress: { ...stored.progress, repairs } }
   })
 

@@ -105,28 +105,35 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
       }),
 
     /**
-     * Rebuilds the closed candles of late trades, each width from the next finer one. The trades must be stored
-     * already. The revision of a candle rises by the trades it gained, or by one when only prices changed.
+     * The statements, in their order, that rebuild the closed candles of late trades, each width from the next finer one.
+     * The trades must be stored before they run. The revision of a candle rises by the trades it gained, or by one when
+     * only prices changed.
      */
-    rewrite: (chain: number, closed: ClosedTo, late: ReadonlyArray<TapeTrade>) =>
-      Effect.gen(function* () {
-        const of = { chain, isLate: true }
-        const minutes = touchedOf(late, MINUTE, closed.minutes)
-        if (minutes.length > 0) {
-          const parts = sql`${sql.literal(ONE_TRADE)} and chain = ${chain} and ${inside(minutes, MINUTE)}`
-          yield* write({ ...of, width: MINUTE, resolution: "1m" }, parts)
-        }
-        const hours = touchedOf(late, HOUR, closed.hours)
-        if (hours.length > 0) {
-          const parts = sql`${sql.literal(ONE_BAR)} and chain = ${chain} and width = ${MINUTE} and ${inside(hours, HOUR)}`
-          yield* write({ ...of, width: HOUR, resolution: "1h" }, parts)
-        }
-        const days = touchedOf(late, DAY, closed.days)
-        if (days.length > 0) {
-          const parts = sql`${sql.literal(ONE_BAR)} and chain = ${chain} and width = ${HOUR} and ${inside(days, DAY)}`
-          yield* write({ ...of, width: DAY, resolution: "1d" }, parts)
-        }
-      }),
+    rewrite: (chain: number, closed: ClosedTo, late: ReadonlyArray<TapeTrade>) => {
+      const rebuild = (
+        width: number,
+        resolution: Resolution,
+        closedTo: number,
+        parts: (inTouched: Statement.Fragment) => Statement.Fragment
+      ) => {
+        const touched = touchedOf(late, width, closedTo)
+        return touched.length === 0
+          ? []
+          : [write({ chain, isLate: true, width, resolution }, parts(inside(touched, width)))]
+      }
+      const finer = (width: number) => (inTouched: Statement.Fragment) =>
+        sql`${sql.literal(ONE_BAR)} and chain = ${chain} and width = ${width} and ${inTouched}`
+      return [
+        ...rebuild(
+          MINUTE,
+          "1m",
+          closed.minutes,
+          (inTouched) => sql`${sql.literal(ONE_TRADE)} and chain = ${chain} and ${inTouched}`
+        ),
+        ...rebuild(HOUR, "1h", closed.hours, finer(MINUTE)),
+        ...rebuild(DAY, "1d", closed.days, finer(HOUR))
+      ]
+    },
 
     /** The trades that a candle is made of, in the order of the chain. */
     prints: (chain: number, { before, denom, from, limit, mint, pool }: PrintsRequest) => {

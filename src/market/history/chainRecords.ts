@@ -127,14 +127,18 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       traded: number | null
     ) {
       const nowMs = yield* Clock.currentTimeMillis
+      // They have all their arrays: a transaction that is idle while those are made would be aborted.
+      const statements = [
+        launches.insertLaunches(id, batches),
+        supply.insert(id, batches),
+        liquidity.insert(id, batches),
+        openings.insert(id, batches)
+      ]
       return yield* write(
         writing(
           { id, term },
           Effect.gen(function* () {
-            yield* launches.insertLaunches(id, batches)
-            yield* supply.insert(id, batches)
-            yield* liquidity.insert(id, batches)
-            yield* openings.insert(id, batches)
+            yield* Effect.all(statements, { discard: true })
             yield* chains.gaps.save(id, stored?.gaps ?? [], progress.gaps)
             const made = progress.repairs - (stored?.repairs ?? 0)
             const repairs = yield* chains.save(id, { progress, closed: closedAt(progress) }, nowMs, made, traded)

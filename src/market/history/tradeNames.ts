@@ -48,7 +48,7 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
     return [...found, ...(yield* find(missing))]
   })
 
-  /** Keeps names in memory. Only committed names may be kept. */
+  /** Keeps names in memory. Only committed names are kept. */
   const keep = (rows: Iterable<NamedRow>): void => {
     if (ids.size > MOST) {
       ids.clear()
@@ -61,8 +61,8 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
   }
 
   /**
-   * Gives numbers to new names, in the transaction of the caller. Returns the numbers of all names, and the rows that
-   * are not in memory. Keep those once the transaction is committed.
+   * Returns the numbers of names. New names get one, which is committed at once and kept in memory. So it must not run in
+   * a transaction, which might be rolled back.
    */
   const number = Effect.fnUntraced(function* (given: Iterable<string>) {
     const numbers = new Map<string, number>()
@@ -78,10 +78,9 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
     }
     const fresh = unknown.length === 0 ? [] : yield* findOrInsert(unknown)
     fresh.forEach(({ id, name }) => numbers.set(name, id))
+    keep(fresh)
     // No row of names is ever deleted.
-    return numbers.size < wanted.size
-      ? yield* Effect.die(new Error("a name of a trade has no number"))
-      : { numbers, fresh }
+    return numbers.size < wanted.size ? yield* Effect.die(new Error("a name of a trade has no number")) : numbers
   })
 
   /** Reads the names of numbers that are not in memory. */
@@ -92,7 +91,6 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
   })
 
   return {
-    keep,
     number,
     load,
 

@@ -214,18 +214,17 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     readTrades,
 
     /**
-     * Inserts trades that are not stored yet, in the transaction of the caller. Returns the names to keep once it is
-     * committed.
+     * Prepares the statement that inserts trades that are not stored yet. Gives numbers to their names at once, so it must
+     * run before a transaction begins. The statement has all its arrays, so no transaction waits while they are made.
      */
     insertTrades: Effect.fnUntraced(function* (chain: number, trades: ReadonlyArray<TapeTrade>) {
-      const { fresh, numbers } = yield* names.number(trades.flatMap(namesOf))
-      yield* insertRows(chain, trades, numbers)
-      return fresh
+      return insertRows(chain, trades, yield* names.number(trades.flatMap(namesOf)))
     }),
 
+    /** The statement that inserts the launches of blocks. */
     insertLaunches,
 
-    /** Replaces the prices of stored trades. */
+    /** The statement that replaces the prices of stored trades. */
     reprice: (chain: number, trades: ReadonlyArray<TapeTrade>) => {
       const given = columnsOf(trades)
       return sql`

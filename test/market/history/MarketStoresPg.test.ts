@@ -40,6 +40,19 @@ const spansKept = () => {
   return { tracer, statements: () => spans.flatMap(({ attributes }) => attributes.get("db.query.text") ?? []) }
 }
 
+/** A value that calls `read` whenever something in it is read. */
+const watched = <A>(value: A, read: () => void): A => {
+  if (typeof value !== "object" || value === null) {
+    return value
+  }
+  return new globalThis.Proxy(value, {
+    get: (target, name, receiver) => {
+      read()
+      return watched(Reflect.get(target, name, receiver), read)
+    }
+  })
+}
+
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   marketStoresContract("MarketStoresPg.layer", layerPg)
 })
@@ -150,6 +163,33 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       yield* second.blocks.append([storedBlock(120, [{}])])
       assert.strictEqual((yield* second.blocks.progress)?.slot, 1120)
     })
+  )
+
+  it.live(
+    "are made into arrays before the transaction that stores them begins, so that it is never idle meanwhile",
+    () =>
+      Effect.gen(function* () {
+        const store = yield* storesOf(storesOn(TestDatabase.connect(yield* TestDatabase.create)))
+        yield* store.blocks.open({ genesis: "slow arrays", isSandbox: false }, "sole")
+        yield* store.blocks.append([0, 30, 90_000].map((second) => storedBlock(second, [{}])))
+        yield* store.blocks.closeBars
+        const { statements, tracer } = spansKept()
+        const isBegun = () => statements().some((text) => String(text).includes("idle_in_transaction_session_timeout"))
+        const reads = { before: 0, within: 0 }
+        const late = storedBlock(31, [{ mint: mintOf(7) }], {
+          transfers: [trade({ slot: 1031, index: 5, timeMs: (MONDAY + 31) * 1000, role: "transfer" })],
+          launches: [{ event: "created", mint: mintOf(7), launchpad: "pumpfun", pool: null }],
+          supply: [{ mint: mintOf(7), change: 5n }]
+        })
+        const batch = watched(late, () => {
+          reads[isBegun() ? "within" : "before"]++
+        })
+        yield* store.blocks.append([batch]).pipe(Effect.withTracer(tracer))
+        assert.isTrue(isBegun())
+        assert.isAbove(reads.before, 0)
+        assert.strictEqual(reads.within, 0)
+        assert.lengthOf(yield* store.candles.revised(MONDAY), 3)
+      })
   )
 
   it.live("that come late enter the closed candles of every width, and only they raise the revision", () =>
