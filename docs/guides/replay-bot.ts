@@ -66,20 +66,20 @@ const bpsOf = (difference: bigint, quoted: bigint): string | null => {
 export const runBot = async (options: Options) => {
   const { admin, client, everySlots, latencySlots, mint, slippageBps, stake, wallet } = options
 
-  const replay = async (order?: object): Promise<{ readonly slot: number }> => {
+  const replay = async (order?: object): Promise<{ readonly slot: number; readonly isPaused: boolean }> => {
     const headers = { "content-type": "application/json" }
     const init = order === undefined ? {} : { method: "POST", headers, body: JSON.stringify(order) }
     const response = await fetch(`${admin}/replay`, init)
     if (!response.ok) {
       throw new Error(await response.text())
     }
-    return response.json() as Promise<{ readonly slot: number }>
+    return response.json() as Promise<{ readonly slot: number; readonly isPaused: boolean }>
   }
   const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
-  /** Plays up to this slot. */
+  /** Plays up to the end of this slot. */
   const play = async (slot: number) => {
     await replay({ action: "seek", slot })
-    while ((await replay()).slot < slot) {
+    while (!(await replay()).isPaused) {
       await pause()
     }
   }

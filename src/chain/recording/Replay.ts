@@ -311,6 +311,7 @@ const make = Effect.gen(function* () {
     Effect.andThen(
       Effect.suspend(() => {
         progress.isDone = true
+        pace.end()
         watchers.forEach((watcher) => watcher.ended())
         return Effect.logInfo("The replay has ended; its last state stays", { slot: progress.moment.slot, folder })
       })

@@ -8,6 +8,10 @@ export class ReplayPace {
   /** Slots up to here are played without pauses. */
   #hurried = 0
   #slot: number
+  /** True once everything up to `#until` was played. */
+  #isWaiting = false
+  /** True once the recording was played to its end. */
+  #isEnded = false
   /** Recorded milliseconds that pass in one; null for as fast as readers take them. */
   speed: number | null
 
@@ -18,14 +22,14 @@ export class ReplayPace {
     this.speed = speed
   }
 
-  /** The newest slot that was played. */
+  /** The newest slot of which something was played, or is about to be. */
   get slot(): number {
     return this.#slot
   }
 
-  /** True when nothing more is played until it is told to go on. */
+  /** True once its last slot is played whole, and nothing more is played until it is told to go on. */
   get isPaused(): boolean {
-    return this.#slot >= this.#until
+    return this.#isEnded ? this.#until !== Number.POSITIVE_INFINITY : this.#isWaiting
   }
 
   /** Waits until this slot may be played. Slots that came before never wait. */
@@ -37,6 +41,7 @@ export class ReplayPace {
       }
       // Slots without a write have nothing to play.
       this.#slot = Math.max(this.#slot, this.#until)
+      this.#isWaiting = true
       this.#changed.closeUnsafe()
       return Effect.andThen(this.#changed.await, this.reach(slot))
     })
@@ -45,6 +50,11 @@ export class ReplayPace {
   /** Milliseconds to wait before something of this slot that came so much later than what was played last. */
   pauseMs(slot: number, recordedMs: number): number {
     return this.speed === null || slot <= this.#hurried ? 0 : recordedMs / this.speed
+  }
+
+  /** Says that there is nothing more to play. */
+  end(): void {
+    this.#isEnded = true
   }
 
   pause(): void {
@@ -68,6 +78,7 @@ export class ReplayPace {
 
   #setUntil(slot: number): void {
     this.#until = slot
+    this.#isWaiting = false
     this.#changed.openUnsafe()
   }
 }

@@ -1,5 +1,5 @@
-import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Layer, Stream } from "effect"
+import { assert, it, layer } from "@effect/vitest"
+import { Clock, Effect, Layer, Schedule, Stream } from "effect"
 import { HttpServer } from "effect/http"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { ChainFeed } from "../../../src/chain/ChainFeed.ts"
 import type { Moment } from "../../../src/chain/recording/recordEntry.ts"
 import { RecordWriter } from "../../../src/chain/recording/RecordWriter.ts"
+import { ReplayPace } from "../../../src/chain/recording/ReplayPace.ts"
 import * as Replay from "../../../src/chain/recording/Replay.ts"
 import { replayRoutes } from "../../../src/chain/recording/replayRoutes.ts"
 import { TradeBlocks } from "../../../src/chain/decoding/TradeBlocks.ts"
@@ -50,6 +51,11 @@ const world = Layer.unwrap(
   })
 )
 
+/** Waits until the replay says that it is paused. Returns what it says then. */
+const paused = Effect.suspend(() => send()).pipe(
+  Effect.repeat({ until: ({ isPaused }) => isPaused === true, schedule: Schedule.spaced("1 millis") })
+)
+
 const send = (body?: unknown) =>
   HttpServer.addressFormattedWith((url) =>
     Effect.promise(async () => {
@@ -73,16 +79,16 @@ layer(world, { excludeTestServices: true })("a replay that is told how far to go
       const newest = () => reader.bytes(account)?.[0]
       yield* until("the first state", () => newest() === 20)
 
-      assert.deepInclude(yield* send(), { status: 200, slot: 20, from: 20, to: null, isPaused: true, speed: "max" })
+      assert.deepInclude(yield* paused, { status: 200, slot: 20, from: 20, to: null, isPaused: true, speed: "max" })
       yield* send({ action: "step" })
       yield* until("one more slot", () => newest() === 21)
       yield* send({ action: "step", slots: 3 })
       yield* until("three more slots", () => newest() === 24)
-      assert.deepInclude(yield* send(), { slot: 24, isPaused: true })
+      assert.deepInclude(yield* paused, { slot: 24, isPaused: true })
 
       yield* send({ action: "seek", slot: 40 })
       yield* until("a later slot", () => newest() === 40)
-      assert.deepInclude(yield* send(), { slot: 40, isPaused: true })
+      assert.deepInclude(yield* paused, { slot: 40, isPaused: true })
 
       assert.deepInclude(yield* send({ action: "speed", speed: 100 }), { speed: 100 })
       yield* send({ action: "resume" })
@@ -92,6 +98,8 @@ layer(world, { excludeTestServices: true })("a replay that is told how far to go
       assert.isAtMost(newest() ?? 0, Number(slot))
       yield* send({ action: "resume" })
       yield* until("the end", () => newest() === 60)
+      yield* send({ action: "pause" })
+      assert.deepInclude(yield* paused, { slot: 60 })
     })
   )
 
@@ -121,3 +129,20 @@ layer(world, { excludeTestServices: true })("a replay that is told how far to go
     })
   )
 })
+
+it.effect("a replay is paused once its last slot is played, not before", () =>
+  Effect.gen(function* () {
+    const pace = new ReplayPace(10, { isStepping: true, speed: null })
+    pace.seek(12)
+    yield* pace.reach(12)
+    assert.deepStrictEqual([pace.slot, pace.isPaused], [12, false])
+    yield* Effect.forkScoped(pace.reach(13), { startImmediately: true })
+    assert.isTrue(pace.isPaused)
+    pace.step(5)
+    assert.isFalse(pace.isPaused)
+    pace.end()
+    assert.isTrue(pace.isPaused)
+    pace.resume()
+    assert.isFalse(pace.isPaused)
+  }).pipe(Effect.scoped)
+)
