@@ -15,6 +15,39 @@ import type { Topic } from "./Topic.ts"
 export const SPACING_MS = 250
 /** Topics whose candles are read from a store at the same time. */
 const MOST_READS = 16
+/** Older blocks are not live, in milliseconds. */
+const OLD_MS = 30_000
+/** Old blocks are being caught up with for this long after they have gained as much on the clock. */
+const GAINED_MS = 1000
+
+/**
+ * Tells whether old blocks are being caught up with. The first old block counts until it is known whether more follow fast. A
+ * reader that is always late does not gain on the clock, so its blocks do not count.
+ */
+class CatchUp {
+  // The place from which a gain is measured: the time of a block, and the monotonic time at which it came.
+  #from: { readonly timeMs: number; readonly atMs: number } | null = null
+  #untilMs = Number.NEGATIVE_INFINITY
+
+  note(timeMs: number, nowMs: number, atMs: number): void {
+    if (nowMs - timeMs <= OLD_MS) {
+      this.#from = null
+      this.#untilMs = Number.NEGATIVE_INFINITY
+      return
+    }
+    const gained = this.#from === null ? GAINED_MS : timeMs - this.#from.timeMs - (atMs - this.#from.atMs)
+    if (gained >= GAINED_MS) {
+      this.#untilMs = atMs + GAINED_MS
+    }
+    if (gained < 0 || gained >= GAINED_MS) {
+      this.#from = { timeMs, atMs }
+    }
+  }
+
+  isRunning(atMs: number): boolean {
+    return atMs < this.#untilMs
+  }
+}
 
 /** Which candles of a topic its readers have got. */
 interface CandleProgress {
@@ -35,6 +68,7 @@ export class LiveCandles {
   // By the monotonic clock.
   readonly #sentAtMs = new WeakMap<Topic, number>()
   readonly #prices = new Map<Topic, TapeTrade>()
+  readonly #catchUp = new CatchUp()
   readonly #candles = new Set<Topic>()
   // Topics whose candles are being read, and topics whose last read waited for a store. Reads from memory need no wait.
   readonly #reading = new Set<Topic>()
@@ -57,7 +91,8 @@ export class LiveCandles {
   }
 
   /** Queues topics that a block changed, and topics whose open candle may have ended. */
-  note({ timeMs, trades }: Pick<PricedBatch, "timeMs" | "trades">): void {
+  note({ timeMs, trades }: Pick<PricedBatch, "timeMs" | "trades">, clock: Clock.Clock): void {
+    this.#catchUp.note(timeMs, clock.currentTimeMillisUnsafe(), monotonicMs(clock))
     for (const trade of this.#hub.hasTopics ? trades : []) {
       if (trade.role === "pool" || trade.role === "both") {
         for (const topic of this.#hub.topicsOf(`price:${trade.mint}`)) {
@@ -131,7 +166,11 @@ export class LiveCandles {
     }
   }
 
+  /** Adds the prices that are due. While old blocks are caught up with, each topic keeps its newest price for later. */
   #addPrices(frames: TopicFrames, atMs: number): void {
+    if (this.#catchUp.isRunning(atMs)) {
+      return
+    }
     for (const [topic, trade] of this.#prices) {
       if (this.#isDue(topic, atMs)) {
         this.#prices.delete(topic)

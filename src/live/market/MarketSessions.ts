@@ -230,13 +230,14 @@ const noteLiquidity = (progress: Progress, { batch, isAnew }: CountedBatch): voi
 /** Publishes the frames of blocks, candles and prices until the scope closes. */
 const followBlocks = Effect.fnUntraced(function* ({ candles, hub, isWaiting, progress, sources }: LiveParts) {
   const take = (counted: CountedBatch) =>
-    Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    Effect.map(Clock.Clock, (clock) => {
+      const nowMs = clock.currentTimeMillisUnsafe()
       const { batch } = counted
       const gap = gapBefore(counted, progress)
       progress.isBroken = true
       hub.publish(blockFrames(hub, batch, gap), nowMs)
       noteLiquidity(progress, counted)
-      candles.note(batch)
+      candles.note(batch, clock)
       progress.slot = batch.slot
       progress.timeMs = batch.timeMs
       sources.feed.published(nowMs)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { ChartBar } from "../../../src/api/schemas/Chart.ts"
 import { LiveCandles } from "../../../src/live/market/LiveCandles.ts"
@@ -24,6 +24,33 @@ const charts = (count: () => number) =>
     }
   }) as unknown as SnapshotSources
 
+/** Prices of token 1, sent after each block: one block a second by its own time, every `everyMs` by the clock. */
+const pricesOf = (blocks: number, { agoMs, everyMs }: { readonly agoMs: number; readonly everyMs: number }) =>
+  Effect.gen(function* () {
+    const scene = new Scene()
+    const candles = new LiveCandles(
+      scene.hub,
+      charts(() => 1),
+      yield* Effect.scope
+    )
+    const { say, wire } = scene.connect()
+    say({ op: "subscribe", id: "p", channel: "price", mint: mintOf(1) })
+    const clock = yield* Clock.Clock
+    yield* TestClock.setTime(START)
+    const sent = () => brief(wire).flatMap(([type, , , price]) => (type === "price" ? [price] : []))
+    const take = Effect.fnUntraced(function* (slot: number, timeMs: number) {
+      candles.note({ timeMs, trades: [trade({ slot, timeMs, role: "pool" })] }, clock)
+      yield* candles.send
+      return sent().length
+    })
+    for (let slot = 0; slot < blocks; slot++) {
+      yield* TestClock.adjust(everyMs)
+      yield* take(slot, START - agoMs + slot * 1000)
+    }
+    const slots = () => sent().map((price) => (price as { readonly slot: number }).slot)
+    return { candles, slots, take }
+  })
+
 describe("live candles", () => {
   it.effect("compare a block once with each end of an open candle, however many topics share it", () =>
     Effect.gen(function* () {
@@ -45,10 +72,11 @@ describe("live candles", () => {
       assert.strictEqual(candles.ends, 1)
       assert.isFalse(candles.isWaiting)
 
-      candles.note({ timeMs: START + MINUTE_MS - 1, trades: [] })
+      const clock = yield* Clock.Clock
+      candles.note({ timeMs: START + MINUTE_MS - 1, trades: [] }, clock)
       assert.isFalse(candles.isWaiting)
       bars = 2
-      candles.note({ timeMs: START + MINUTE_MS, trades: [] })
+      candles.note({ timeMs: START + MINUTE_MS, trades: [] }, clock)
       assert.isTrue(candles.isWaiting)
       // The topics wait until 250 ms have passed since their last frames.
       topics.slice(1).forEach((topic) => candles.forget(topic))
@@ -108,17 +136,50 @@ describe("live candles", () => {
       say({ op: "subscribe", id: "c", channel: "candles", mint: mintOf(1), resolution: "1m" })
       const traded = { timeMs: START, trades: [trade({ role: "pool" })] }
       yield* TestClock.setTime(START)
-      candles.note(traded)
+      const clock = yield* Clock.Clock
+      candles.note(traded, clock)
       yield* candles.send
       assert.isFalse(candles.isWaiting)
       const before = brief(wire).length
       yield* TestClock.setTime(START - 3_600_000)
       yield* TestClock.adjust("300 millis")
       bars = 2
-      candles.note(traded)
+      candles.note(traded, clock)
       yield* candles.send
       assert.isFalse(candles.isWaiting)
       assert.isAbove(brief(wire).length, before + 1)
+    })
+  )
+
+  it.effect("have no prices of long ago while old blocks are caught up with, and then only the newest", () =>
+    Effect.gen(function* () {
+      const { candles, slots, take } = yield* pricesOf(1000, { agoMs: 3_600_000, everyMs: 300 })
+      assert.deepStrictEqual(slots(), [])
+      assert.isTrue(candles.isWaiting)
+
+      yield* TestClock.adjust("300 millis")
+      yield* take(1000, START + 1000 * 300)
+      assert.deepStrictEqual(slots(), [1000])
+      assert.isFalse(candles.isWaiting)
+    })
+  )
+
+  it.effect("have the newest price a second after the last old block, when no more come", () =>
+    Effect.gen(function* () {
+      const { candles, slots } = yield* pricesOf(1000, { agoMs: 3_600_000, everyMs: 300 })
+      yield* TestClock.adjust("2 seconds")
+      yield* candles.send
+      assert.deepStrictEqual(slots(), [999])
+    })
+  )
+
+  it.effect("have the prices of a reader that is always an hour late, from the second block on", () =>
+    Effect.gen(function* () {
+      const { slots } = yield* pricesOf(20, { agoMs: 3_600_000, everyMs: 1000 })
+      assert.deepStrictEqual(
+        slots(),
+        Array.from({ length: 19 }, (_, n) => n + 1)
+      )
     })
   )
 
