@@ -147,6 +147,9 @@ const legOf = (
 const PUMP_TRADE = discriminator("event", "TradeEvent")
 const EVENT_CPI = "e445a52e51cb9a1d"
 const [MINT, LAMPORTS, UNITS, IS_BUY, USER, FEE, CREATOR_FEE] = [8, 40, 48, 56, 57, 169, 217]
+/** The part of a completing purchase that is paid from the tokens of the future pool. */
+const PUMP_REST = discriminator("event", "PostCompleteBuyEvent")
+const REST = { user: 8, mint: 40, curve: 72, quote: 104, units: 144, paid: 152, fee: 168, creatorFee: 184 } as const
 
 /** The body of an event that a program sent to itself, or the data as it is. */
 export const eventOf = (data: Uint8Array): Uint8Array =>
@@ -186,7 +189,38 @@ const pumpLeg = (data: Uint8Array, pool: string, outer: number): RawLeg | null =
       }
 }
 
+/** The purchase that goes on after a curve has sold its last token, from its event. */
+const pumpRestLeg = (data: Uint8Array, outer: number): RawLeg | null => {
+  const event = eventOf(data)
+  if (!begins(event, PUMP_REST)) {
+    return null
+  }
+  const addressAt = (at: number) => bs58.encode(event.subarray(at, at + 32))
+  const paid = u64(event, REST.paid)
+  const units = u64(event, REST.units)
+  const quote = addressAt(REST.quote)
+  return {
+    program: PUMP,
+    pool: addressAt(REST.curve),
+    vaults: [],
+    outer,
+    wallet: addressAt(REST.user),
+    input: { mint: quote, amount: paid },
+    output: { mint: addressAt(REST.mint), amount: units },
+    sent: paid,
+    received: units,
+    nativeFlow: quote === SOL ? -paid - u64(event, REST.fee) - u64(event, REST.creatorFee) : 0n
+  }
+}
+
+/** Position of the curve among the accounts of the newer instructions, and of all others. */
+const CURVES: ReadonlyMap<string, number> = new Map([
+  ...["buy_v2", "sell_v2", "buy_exact_quote_in_v2"].map((name) => [discriminator("global", name), 10] as const),
+  ...["buy_v3", "sell_v3", "buy_exact_quote_in_v3"].map((name) => [discriminator("global", name), 5] as const)
+])
 const CURVE = 3
+
+const curveOf = (data: Uint8Array): number => CURVES.get(Buffer.from(data.subarray(0, 8)).toString("hex")) ?? CURVE
 
 /** Every pool swap of a successful transaction, in the order in which they ran. */
 export const legsOf = (read: ReadTransaction): ReadonlyArray<RawLeg> => {
@@ -200,8 +234,10 @@ export const legsOf = (read: ReadTransaction): ReadonlyArray<RawLeg> => {
     const { accounts, data, programIdIndex } = invocation.instruction
     const program = keys[programIdIndex] ?? ""
     if (program === PUMP) {
+      const curve = keys[accounts[curveOf(bs58.decode(data))] ?? -1] ?? ""
       for (const inner of invocation.inner.filter((each) => keys[each.programIdIndex] === PUMP)) {
-        add(pumpLeg(bs58.decode(inner.data), keys[accounts[CURVE] ?? -1] ?? "", invocation.outer))
+        const event = bs58.decode(inner.data)
+        add(pumpLeg(event, curve, invocation.outer) ?? pumpRestLeg(event, invocation.outer))
       }
     }
     for (const hop of programs.get(program)?.(bs58.decode(data), accounts.length) ?? []) {
