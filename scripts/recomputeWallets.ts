@@ -4,6 +4,7 @@ import { parseArgs } from "node:util"
 import { blocksOf, call, slotsBetween } from "./recompute/chain.ts"
 import { listAccounts } from "./recompute/heldAccounts.ts"
 import type { WalletDifference } from "./recompute/compareWallets.ts"
+import { checkOrigins, originsOf } from "./recompute/origins.ts"
 import { busiest, checkWallet, makeReading, type ReadService } from "./recompute/wallets.ts"
 import { lamportsAt } from "./recompute/walletHoldings.ts"
 import { numberOption } from "./options.ts"
@@ -13,7 +14,8 @@ const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY 
 
 Reads every block that the node of a simulated chain has over JSON-RPC, rebuilds holdings, lots, cost and profit of the N
 busiest wallets (200) from the balances of each token account and transfers, and compares each figure with /wallets/{wallet}/positions, /pnl/history, /trades, /performance, /lots, /balances and /funded-by,
-and each holding with the balances of the chain. The node has to have every block that the service has
+and each holding with the balances of the chain. The same of the transfers that opened wallets and of launches: /funded-by, /related and /launches of up to N wallets that
+launched tokens, that opened wallets, and that were opened. The node has to have every block that the service has
 (SIMULATOR_BLOCKS_KEPT), and 200 wallets trade only with SIMULATOR_RETAIL_WALLETS=200. A wallet that trades meanwhile is compared again after the next blocks, at most 30 rounds. Exits with 1 when
 a figure differs, and prints each that does. --identities names the file that the service reads as IDENTITIES_FILE, a JSON array
 here: lots of wallets with one owner go with their transfers.
@@ -21,6 +23,8 @@ here: lots of wallets with one owner go with their transfers.
 
 const MOST_PRINTED = 100
 const PAUSE_MS = 2000
+/** Reads of one path that the service may fail for now. */
+const MOST_TRIES = 60
 
 const { values } = parseArgs({
   options: {
@@ -40,17 +44,17 @@ const rounds = numberOption("--rounds", values.rounds, { whole: true })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Reads a path, and waits as long as the service asks for. */
+/** Reads a path, and waits as long as the service asks for. What it cannot read now it is asked again for a few times. */
 const reader =
   (api: string, key: string): ReadService =>
   async (path) => {
-    for (;;) {
+    for (let tries = MOST_TRIES; ;) {
       const response = await fetch(api + path, { headers: { authorization: `Bearer ${key}` } })
       if (response.ok) {
         return (await response.json()) as Awaited<ReturnType<ReadService>>
       }
       const text = await response.text()
-      if (response.status !== 429) {
+      if (response.status !== 429 && (response.status !== 503 || --tries === 0)) {
         throw new Error(`${path}: ${response.status} ${text}`)
       }
       await pause(Number(response.headers.get("retry-after") ?? "1") * 1000)
@@ -80,7 +84,9 @@ const main = async (rpc: string, read: ReadService): Promise<number> => {
     state.from = to + 1
   }
   await readBlocks()
-  const wallets = busiest(reading, walletCount)
+  const traders = busiest(reading, walletCount)
+  const origins = originsOf(reading, walletCount)
+  const wallets = Array.from(new Set([...traders, ...origins]))
   const equal = new Map<string, number>()
   let differences: ReadonlyArray<WalletDifference> = []
   for (let round = 0; round < rounds && equal.size < wallets.length; round++) {
@@ -88,22 +94,36 @@ const main = async (rpc: string, read: ReadService): Promise<number> => {
     differences = []
     for (const wallet of wallets.filter((each) => !equal.has(each))) {
       await readBlocks()
-      const compared = await checkWallet(reading, wallet, {
-        read,
-        linkedTo,
-        list: (of) => listAccounts(rpc, of),
-        lamportsOf: (of) => lamportsAt(rpc, of)
-      })
-      differences = [...differences, ...compared.differences]
-      if (compared.differences.length === 0) {
-        equal.set(wallet, compared.figures)
+      const compared = [
+        ...(traders.includes(wallet)
+          ? [
+              await checkWallet(reading, wallet, {
+                read,
+                linkedTo,
+                list: (of) => listAccounts(rpc, of),
+                lamportsOf: (of) => lamportsAt(rpc, of)
+              })
+            ]
+          : []),
+        ...(origins.includes(wallet) ? [await checkOrigins(reading, wallet, read)] : [])
+      ]
+      const found = compared.flatMap((each) => each.differences)
+      differences = [...differences, ...found]
+      if (found.length === 0) {
+        equal.set(
+          wallet,
+          compared.reduce((sum, { figures }) => sum + figures, 0)
+        )
       }
     }
   }
   const report = {
     ...reading.counts,
     minutes: Math.round((state.toMs - state.fromMs) / 60_000),
+    launches: reading.launches.length,
+    openings: reading.openings.length,
     wallets: wallets.length,
+    origins: origins.length,
     equal: equal.size,
     figures: Array.from(equal.values()).reduce((sum, figures) => sum + figures, 0),
     different: differences.length,
@@ -112,7 +132,7 @@ const main = async (rpc: string, read: ReadService): Promise<number> => {
   process.stdout.write(
     values.json
       ? `${JSON.stringify(report)}\n`
-      : `${report.blocks} blocks of ${report.minutes} minutes, ${report.events} events, ${report.transfers} transfers, ${report.partial} events that name a part of the accounts, ${report.tokenSwaps} swaps of two tokens; ${report.figures} figures of ${report.equal} of ${report.wallets} wallets are equal, ${report.different} differ\n${report.differences.map((each) => `  ${JSON.stringify(each)}\n`).join("")}`
+      : `${report.blocks} blocks of ${report.minutes} minutes, ${report.events} events, ${report.transfers} transfers, ${report.partial} events that name a part of the accounts, ${report.tokenSwaps} swaps of two tokens, ${report.launches} launches and migrations, ${report.openings} openings of wallets; ${report.figures} figures of ${report.equal} of ${report.wallets} wallets are equal, ${report.different} differ\n${report.differences.map((each) => `  ${JSON.stringify(each)}\n`).join("")}`
   )
   return report.equal === report.wallets && report.figures > 0 ? 0 : 1
 }

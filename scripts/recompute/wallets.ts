@@ -9,7 +9,9 @@ import {
   type WalletDifference
 } from "./compareWallets.ts"
 import { firstUnits, type ListedAccount, NamedAccounts, sumsAround } from "./heldAccounts.ts"
+import { type DatedLaunch, launchesOf } from "./launches.ts"
 import { legsOf, readTransaction } from "./legs.ts"
+import { openingsOf, type RawOpening } from "./openings.ts"
 import { solSwapsOf } from "./record.ts"
 import { LOT_METHODS, lotBooksOf } from "./lots.ts"
 import { makeSolPrice } from "./solPrice.ts"
@@ -26,12 +28,14 @@ import {
 import { compareResults, compareTrades, type ServiceResults, type ServiceTrade } from "./walletRows.ts"
 
 /**
- * The events of wallets in the order of the chain, and counts: of blocks, of transactions, of events, of those that are transfers of a traded
+ * The events of wallets, the launches of tokens and the openings of wallets in the order of the chain, and counts: of blocks, of transactions, of events, of those that are transfers of a traded
  * mint, of those that leave another sum over the accounts they name than the wallet has, and of swaps of two tokens.
  */
 export interface WalletReading {
   readonly events: ReadonlyMap<string, ReadonlyArray<WalletEvent>>
   readonly accounts: NamedAccounts
+  readonly launches: ReadonlyArray<DatedLaunch>
+  readonly openings: ReadonlyArray<RawOpening>
   readonly counts: {
     blocks: number
     transactions: number
@@ -47,6 +51,8 @@ export const makeReading = (): WalletReading & { readonly add: (block: RawBlock)
   const byWallet = new Map<string, Array<WalletEvent>>()
   const traded = new Set<string>()
   const accounts = new NamedAccounts()
+  const launches: Array<DatedLaunch> = []
+  const openings: Array<RawOpening> = []
   const counts = { blocks: 0, transactions: 0, events: 0, transfers: 0, partial: 0, tokenSwaps: 0 }
   const price = makeSolPrice()
   const take = (event: WalletEvent): void => {
@@ -63,7 +69,7 @@ export const makeReading = (): WalletReading & { readonly add: (block: RawBlock)
     }
     counts.partial += event.accounts.length < accounts.of(wallet, mint).size ? 1 : 0
   }
-  const add = ({ blockTime, transactions }: RawBlock): void => {
+  const add = ({ blockTime, slot, transactions }: RawBlock): void => {
     counts.blocks++
     const read = transactions
       .filter(({ meta }) => meta.err === null)
@@ -74,11 +80,13 @@ export const makeReading = (): WalletReading & { readonly add: (block: RawBlock)
     for (const { legs, read: each } of read) {
       const events = eventsOf(each, legs, { rate, transaction: counts.transactions++ })
       events.forEach(take)
+      launches.push(...launchesOf(each).map((launch) => ({ ...launch, second: blockTime })))
+      openings.push(...openingsOf(each, { slot, second: blockTime }))
       counts.tokenSwaps +=
         new Set(events.filter(({ trades }) => trades.length > 0).map(({ mint }) => mint)).size > 1 ? 1 : 0
     }
   }
-  return { events: byWallet, accounts, counts, add }
+  return { events: byWallet, accounts, launches, openings, counts, add }
 }
 
 const tradesIn = (events: ReadonlyArray<WalletEvent>) => events.reduce((sum, { trades }) => sum + trades.length, 0)
@@ -91,11 +99,13 @@ export const busiest = ({ events }: Pick<WalletReading, "events">, most: number)
     .slice(0, most)
     .map(({ wallet }) => wallet)
 
-/** Reads `data` of a path of the service, and the cursor of the next page. */
-export type ReadService = (path: string) => Promise<{ readonly data: unknown; readonly nextCursor?: string | null }>
+/** Reads `data` and `meta` of a path of the service, and the cursor of the next page. */
+export type ReadService = (
+  path: string
+) => Promise<{ readonly data: unknown; readonly meta?: unknown; readonly nextCursor?: string | null }>
 
 /** All pages of a list. */
-const readPages = async (
+export const readPages = async (
   read: ReadService,
   path: string,
   rowsOf = (data: unknown) => data as ReadonlyArray<unknown>
