@@ -2,8 +2,8 @@
 import { barsOf, type RawBar } from "./bars.ts"
 import { type Findings, numberOf, PERCENT_TOLERANCE, unitsOf } from "./differences.ts"
 import type { PoolTrade, TradeRecord } from "./record.ts"
-import type { Service, WireBar, WireMovement } from "./service.ts"
-import { leadersOf, rankedFrom, type RankedWindow, tradersOf } from "./traders.ts"
+import type { Service, WireBar, WireLeader, WireMovement } from "./service.ts"
+import { leadersOf, type RawLeader, rankedFrom, type RankedWindow, tradersOf, walletTotals } from "./traders.ts"
 import { beginOf, marketWindow, type RawWindow, tokenWindows, WINDOWS, type WindowName } from "./windows.ts"
 
 /** Everything that is compared with: the trades, and the second that every window ends with. */
@@ -296,27 +296,45 @@ export const compareLeaders = async (service: Service, found: Recomputed, findin
   if (!found.isWhole || record.unknown.size > 0 || record.unexplained.size > 0) {
     return
   }
-  const { rows, wallets } = await service.leaders(window)
-  const wanted = leadersOf(record.wallets, window, found.now)
-  findings.number("leaders", window, "wallets", wallets, wanted.length)
-  rows.forEach((row, place) => {
-    const leader = wanted[place]
-    const of = `${window} ${row.wallet}`
-    const check = (field: string, service: bigint | string | null, recomputed: bigint | string | null) =>
-      findings.exact("leaders", of, field, service, recomputed)
-    check("place", row.wallet, leader?.wallet ?? null)
-    if (leader?.wallet !== row.wallet) {
-      return
-    }
-    const { knownTokens, knownUsd, unknownTokens, wins } = row.realized
-    check("buys", String(row.buys), String(leader.buys))
-    check("sells", String(row.sells), String(leader.sells))
-    check("tokens", String(row.tokens), String(leader.tokens))
-    check("knownVolumeUsd", unitsOf(row.knownVolumeUsd, 9), leader.volume)
-    check("knownUsd", unitsOf(knownUsd, 9), leader.knownTokens === 0 ? null : leader.realizedNanos)
-    check("knownTokens", String(knownTokens), String(leader.knownTokens))
-    check("unknownTokens", String(unknownTokens), String(leader.unknownTokens))
-    check("wins", String(wins), String(leader.wins))
-    check("lastTradeAtMs", String(row.lastTradeAtMs), String(leader.lastSecond * 1000))
-  })
+  const all = walletTotals(record.wallets, window, found.now)
+  for (const sort of ["volume", "realized", "trades"] as const) {
+    const { rows, wallets } = await service.leaders(window, sort)
+    const wanted = leadersOf(all, sort)
+    findings.number("leaders", `${window} ${sort}`, "wallets", wallets, all.length)
+    findings.number("leaders", `${window} ${sort}`, "rows", rows.length, Math.min(MOST_LEADERS, wanted.length))
+    rows.forEach((row, place) => {
+      compareLeader(findings, `${window} ${sort} ${row.wallet}`, row, wanted[place])
+    })
+  }
+}
+
+/** Rows of a ranking that are read. */
+const MOST_LEADERS = 100
+
+const shareOf = (part: bigint, whole: bigint | null): number | null =>
+  whole === null || whole === 0n ? null : (100 * Number(part)) / Number(whole)
+
+const compareLeader = (findings: Findings, of: string, row: WireLeader, leader: RawLeader | undefined): void => {
+  const check = (field: string, service: bigint | string | null, recomputed: bigint | string | null) =>
+    findings.exact("leaders", of, field, service, recomputed)
+  check("place", row.wallet, leader?.wallet ?? null)
+  if (leader?.wallet !== row.wallet) {
+    return
+  }
+  const { costUsd, knownSharePct, knownTokens, knownUsd, roiPct, unknownTokens, wins } = row.realized
+  const isKnown = leader.knownTokens > 0
+  const cost = leader.knownSoldNanos - leader.realizedNanos
+  check("buys", String(row.buys), String(leader.buys))
+  check("sells", String(row.sells), String(leader.sells))
+  check("tokens", String(row.tokens), String(leader.tokens))
+  check("knownVolumeUsd", unitsOf(row.knownVolumeUsd, 9), leader.volume)
+  check("knownUsd", unitsOf(knownUsd, 9), isKnown ? leader.realizedNanos : null)
+  check("costUsd", unitsOf(costUsd, 9), isKnown ? cost : null)
+  findings.number("leaders", of, "roiPct", numberOf(roiPct), isKnown ? shareOf(leader.realizedNanos, cost) : null)
+  const share = shareOf(leader.knownSoldNanos, leader.soldNanos)
+  findings.number("leaders", of, "knownSharePct", numberOf(knownSharePct), share)
+  check("knownTokens", String(knownTokens), String(leader.knownTokens))
+  check("unknownTokens", String(unknownTokens), String(leader.unknownTokens))
+  check("wins", String(wins), String(leader.wins))
+  check("lastTradeAtMs", String(row.lastTradeAtMs), String(leader.lastSecond * 1000))
 }

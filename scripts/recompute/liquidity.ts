@@ -1,5 +1,6 @@
 /** What providers added to pools and took from them, from the transfers inside their instructions. From the programs' public IDLs. */
 import bs58 from "bs58"
+import type { RawInstruction } from "./chain.ts"
 import type { Recomputed } from "./compare.ts"
 import type { Findings } from "./differences.ts"
 import type { ReadTransaction } from "./legs.ts"
@@ -107,6 +108,12 @@ const instructions: ReadonlyMap<string, ReadonlyMap<string, Positions>> = new Ma
 const positionsOf = (known: ReadonlyMap<string, Positions>, data: string): Positions | undefined => {
   const hex = Buffer.from(bs58.decode(data)).toString("hex")
   return known.get(hex.slice(0, 16)) ?? known.get(hex.slice(0, 2))
+}
+
+/** True for an instruction that adds liquidity to a pool, or takes it out. It trades nothing. */
+export const isProvision = ({ keys }: ReadTransaction, { data, programIdIndex }: RawInstruction): boolean => {
+  const known = instructions.get(keys[programIdIndex] ?? "")
+  return known !== undefined && positionsOf(known, data) !== undefined
 }
 
 /** The changes of a transaction, in the order in which they ran. */

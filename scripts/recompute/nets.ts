@@ -1,4 +1,5 @@
 /** Amounts that each wallet gave and got in a top-level instruction, from the flows of its own accounts. */
+import { isProvision } from "./liquidity.ts"
 import { type RawLeg, type ReadTransaction, SOL } from "./legs.ts"
 
 /** Amounts of one wallet in one top-level instruction, pool fees and transfer fees included. */
@@ -86,7 +87,7 @@ const PLAIN = new Set([
   "ComputeBudget111111111111111111111111111111"
 ])
 
-/** Wallets and mints that moved inside of programs without a known swap: their net trades may be more than those here. */
+/** Wallets and mints that moved inside of programs without a known swap or provision of liquidity: their net trades may be more than those here. */
 export const unexplainedOf = (read: ReadTransaction, legs: ReadonlyArray<RawLeg>): ReadonlyArray<string> => {
   if (read.raw.meta.err !== null) {
     return []
@@ -94,7 +95,9 @@ export const unexplainedOf = (read: ReadTransaction, legs: ReadonlyArray<RawLeg>
   const tops = read.invocations.filter(({ isTop }) => isTop)
   const unknown = tops.filter(
     ({ instruction, outer }) =>
-      !PLAIN.has(read.keys[instruction.programIdIndex] ?? "") && !legs.some((leg) => leg.outer === outer)
+      !PLAIN.has(read.keys[instruction.programIdIndex] ?? "") &&
+      !isProvision(read, instruction) &&
+      !legs.some((leg) => leg.outer === outer)
   )
   return unknown.flatMap(({ outer }) =>
     read.transfers

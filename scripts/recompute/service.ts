@@ -73,6 +73,9 @@ export interface WireTrader {
   readonly realizedPnl: { readonly value: { readonly usd: string | null; readonly native: string | null } }
 }
 
+/** What a ranking of wallets over all tokens goes by. */
+export type LeaderSort = "realized" | "trades" | "volume"
+
 /** A wallet of the ranking over all tokens. */
 export interface WireLeader {
   readonly wallet: string
@@ -83,6 +86,9 @@ export interface WireLeader {
   readonly lastTradeAtMs: number
   readonly realized: {
     readonly knownUsd: string | null
+    readonly costUsd: string | null
+    readonly roiPct: string | null
+    readonly knownSharePct: string | null
     readonly knownTokens: number
     readonly unknownTokens: number
     readonly wins: number
@@ -162,8 +168,11 @@ export interface Service {
   overview(window: WindowName): Promise<WireOverview>
   lighthouse(): Promise<ReadonlyArray<WireMarket>>
   topTraders(mint: string, window: RankedWindow): Promise<ReadonlyArray<WireTrader>>
-  /** The hundred wallets with the highest known volume over all tokens, and how many wallets there are. */
-  leaders(window: RankedWindow): Promise<{ readonly rows: ReadonlyArray<WireLeader>; readonly wallets: number }>
+  /** The first hundred wallets over all tokens, and how many wallets there are. */
+  leaders(
+    window: RankedWindow,
+    sort: LeaderSort
+  ): Promise<{ readonly rows: ReadonlyArray<WireLeader>; readonly wallets: number }>
   liquidity(mint: string): Promise<ReadonlyArray<WirePool>>
   /** Every liquidity event of a token since a second. */
   liquidityEvents(mint: string, from: number): Promise<ReadonlyArray<WireLiquidityEvent>>
@@ -256,8 +265,8 @@ export const httpService = (api: string, key: string): Service => {
     lighthouse: async () => ((await dataOf("market/lighthouse")) as { markets: ReadonlyArray<WireMarket> }).markets,
     topTraders: async (mint, window) =>
       (await pages(`tokens/solana/${mint}/top-traders?window=${window}&limit=100`)) as ReadonlyArray<WireTrader>,
-    leaders: async (window) => {
-      const { data, meta } = await ask(`wallets/leaders?window=${window}&sort=volume&limit=100`)
+    leaders: async (window, sort) => {
+      const { data, meta } = await ask(`wallets/leaders?window=${window}&sort=${sort}&minKnownPct=0&limit=100`)
       return { rows: data as ReadonlyArray<WireLeader>, wallets: (meta as { wallets: number }).wallets }
     },
     liquidity: async (mint) =>

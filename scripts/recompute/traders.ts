@@ -1,5 +1,6 @@
 /** The wallets of a token by what they traded, with their results at average cost. */
 import type { Valued } from "./record.ts"
+import type { LeaderSort } from "./service.ts"
 import { beginOf } from "./windows.ts"
 
 /** Windows of a ranking, with the buckets that they begin with. */
@@ -124,6 +125,9 @@ export interface RawLeader {
   readonly volume: bigint
   /** Of the tokens whose sales all have a known result. */
   readonly realizedNanos: bigint
+  /** Proceeds of these tokens, and of all; null while the proceeds of a sale are unknown. */
+  readonly knownSoldNanos: bigint
+  readonly soldNanos: bigint | null
   readonly knownTokens: number
   readonly unknownTokens: number
   readonly wins: number
@@ -132,7 +136,8 @@ export interface RawLeader {
 
 const leaderOf = (wallet: string, tokens: ReadonlyArray<RawTrader>): RawLeader => {
   const sold = tokens.filter(({ sells }) => sells > 0)
-  const results = sold.flatMap(({ realizedNanos }) => realizedNanos ?? [])
+  const known = sold.filter(({ realizedNanos }) => realizedNanos !== null)
+  const results = known.flatMap(({ realizedNanos }) => realizedNanos ?? [])
   return {
     wallet,
     buys: tokens.reduce((sum, { buys }) => sum + buys, 0),
@@ -140,6 +145,8 @@ const leaderOf = (wallet: string, tokens: ReadonlyArray<RawTrader>): RawLeader =
     tokens: tokens.length,
     volume: tokens.reduce((sum, { volume }) => sum + volume, 0n),
     realizedNanos: results.reduce((sum, result) => sum + result, 0n),
+    knownSoldNanos: known.reduce((sum, { soldNanos }) => sum + (soldNanos ?? 0n), 0n),
+    soldNanos: total(sold.map(({ soldNanos }) => soldNanos)),
     knownTokens: results.length,
     unknownTokens: sold.length - results.length,
     wins: results.filter((result) => result > 0n).length,
@@ -147,8 +154,14 @@ const leaderOf = (wallet: string, tokens: ReadonlyArray<RawTrader>): RawLeader =
   }
 }
 
-/** All wallets by the dollars that they traded, then by address. */
-export const leadersOf = (
+const VALUES: Readonly<Record<LeaderSort, (leader: RawLeader) => bigint>> = {
+  realized: ({ realizedNanos }) => realizedNanos,
+  trades: ({ buys, sells }) => BigInt(buys + sells),
+  volume: ({ volume }) => volume
+}
+
+/** Every wallet that traded in a window, over all tokens. */
+export const walletTotals = (
   trades: ReadonlyArray<Valued>,
   window: RankedWindow,
   now: number
@@ -159,5 +172,16 @@ export const leadersOf = (
   return Array.from(
     Map.groupBy(rows, ({ wallet }) => wallet),
     ([wallet, own]) => leaderOf(wallet, own)
-  ).toSorted((a, b) => (a.volume === b.volume ? (a.wallet < b.wallet ? -1 : 1) : a.volume > b.volume ? -1 : 1))
+  )
+}
+
+/** The wallets of a ranking, the first by a value, then by address. By profit only wallets with a known one. */
+export const leadersOf = (wallets: ReadonlyArray<RawLeader>, sort: LeaderSort): ReadonlyArray<RawLeader> => {
+  const valueOf = VALUES[sort]
+  return wallets
+    .filter(({ knownTokens }) => sort !== "realized" || knownTokens > 0)
+    .toSorted((a, b) => {
+      const [x, y] = [valueOf(a), valueOf(b)]
+      return x === y ? (a.wallet < b.wallet ? -1 : 1) : x > y ? -1 : 1
+    })
 }

@@ -4,11 +4,11 @@ import { Clock, ConfigProvider, Effect, Layer, Schedule } from "effect"
 import { call } from "../../scripts/recompute/chain.ts"
 import { checkBars, checkLiquidity, comparisons, mostTraded } from "../../scripts/recompute/check.ts"
 import type { TradeRecord } from "../../scripts/recompute/record.ts"
-import { compareLighthouse, compareMovement, compareOverview } from "../../scripts/recompute/compare.ts"
+import { compareLeaders, compareLighthouse, compareMovement, compareOverview } from "../../scripts/recompute/compare.ts"
 import { compareMarketValues } from "../../scripts/recompute/compareSupply.ts"
 import { makeFindings } from "../../scripts/recompute/differences.ts"
 import { followChain } from "../../scripts/recompute/follow.ts"
-import type { Service } from "../../scripts/recompute/service.ts"
+import type { Service, WireLeader } from "../../scripts/recompute/service.ts"
 import { tokenWindows, windowNames } from "../../scripts/recompute/windows.ts"
 import type { Mint } from "../../src/domain/Address.ts"
 import { Address } from "../../src/domain/Address.ts"
@@ -120,16 +120,17 @@ const readsAt = (ms: number) =>
       lighthouse: () => run(Effect.map(reader.lighthouse, ({ data }) => data.markets)),
       topTraders: (mint, window) =>
         run(Effect.map(traders.rank({ mint: mintOf(mint), window, limit: 10_000, pin: null }), ({ rows }) => rows)),
-      leaders: (window) =>
+      leaders: (window, sort) =>
         run(
           Effect.map(
-            reader.leaders({ window, sort: "volume", minKnownPct: 0, minTrades: 1, limit: 100, pin: null }),
+            reader.leaders({ window, sort, minKnownPct: 0, minTrades: 1, limit: 100, pin: null }),
             ({ rows, wallets }) => ({ rows, wallets })
           )
         ),
       liquidity: (mint) => run(Effect.map(tokens.liquidityOf(mintOf(mint), 50), ({ data }) => data.pools)),
       liquidityEvents: async () => [],
       holders: (mint) => run(Effect.map(tokens.holdersOf(mintOf(mint), 100), ({ data }) => data)),
+      holderHistory: async () => [],
       prices: (mints) =>
         run(
           Effect.map(tokens.pricesOf(mints.map(mintOf)), ({ data }) => {
@@ -224,6 +225,7 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
         launchpad: "pump-fun",
         mint,
         pool: mint,
+        creator: null,
         second: found.now,
         slot: 0
       }))
@@ -281,7 +283,8 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
       assert.include(findings.differences.map(({ field }) => field).join(), "trades")
 
       const [mint = ""] = mostTraded(found.record, 1)
-      const launch = { event: "created", launchpad: "pump-fun", mint, pool: mint, second: found.now, slot: 0 } as const
+      const at = { creator: null, second: found.now, slot: 0 }
+      const launch = { event: "created", launchpad: "pump-fun", mint, pool: mint, ...at } as const
       const launched = makeFindings()
       const young = { ...found, record: { ...found.record, launches: [launch] } }
       yield* Effect.promise(() => compareMovement(service, young, launched, "24h", "volume"))
@@ -290,6 +293,31 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
       const values = makeFindings()
       yield* Effect.promise(() => compareMarketValues(service, { ...found, record: burned }, values, mint))
       assert.deepStrictEqual([...new Set(values.differences.map(({ field }) => field))], ["close"])
+
+      const leaderFields = async (change: (row: WireLeader) => WireLeader) => {
+        const own = makeFindings()
+        const leaders: Service["leaders"] = async (window, sort) => {
+          const { rows, wallets } = await service.leaders(window, sort)
+          return {
+            rows: sort === "volume" ? rows.map((row, place) => (place === 0 ? change(row) : row)) : rows,
+            wallets
+          }
+        }
+        await compareLeaders({ ...service, leaders }, found, own, "1h")
+        return own.differences.map(({ field }) => field)
+      }
+      const changed: ReadonlyArray<readonly [string, (row: WireLeader) => WireLeader]> = [
+        ["buys", (row) => ({ ...row, buys: row.buys + 1 })],
+        ["knownVolumeUsd", (row) => ({ ...row, knownVolumeUsd: "1" })],
+        ["knownUsd", (row) => ({ ...row, realized: { ...row.realized, knownUsd: "1" } })],
+        ["costUsd", (row) => ({ ...row, realized: { ...row.realized, costUsd: "1" } })],
+        ["roiPct", (row) => ({ ...row, realized: { ...row.realized, roiPct: "123" } })],
+        ["knownSharePct", (row) => ({ ...row, realized: { ...row.realized, knownSharePct: "123" } })],
+        ["place", (row) => ({ ...row, wallet: mint })]
+      ]
+      for (const [field, change] of changed) {
+        assert.deepStrictEqual(yield* Effect.promise(() => leaderFields(change)), [field])
+      }
     })
   )
 
