@@ -5,7 +5,7 @@ import { checkBars, checkLiquidity, comparisons, mostTraded } from "./recompute/
 import { makeFindings } from "./recompute/differences.ts"
 import { followChain } from "./recompute/follow.ts"
 import { compareLiquidityEvents, mostProvided } from "./recompute/liquidity.ts"
-import { checkHolders } from "./recompute/holders.ts"
+import { awaitHours, checkHolders, compareHolderHours } from "./recompute/holders.ts"
 import { compareAtOneSlot } from "./recompute/oneSlot.ts"
 import { httpService } from "./recompute/service.ts"
 import { numberOption } from "./options.ts"
@@ -16,7 +16,7 @@ Reads the blocks of the last N minutes (30) over JSON-RPC, makes the trades from
 each swap, and compares with the service: candles of the N most traded mints (20) and of their busiest pools, in dollars and
 in SOL, from a second to an hour; windows and rankings of tokens; totals of the market and of each venue; top traders, and the leading wallets with --whole;
 reserves and value of pools from their vaults; liquidity events of the N mints with most of them; holders from all token accounts of a mint and the balances in the blocks
-since, where the node lists accounts. An answer is compared with the blocks up to its slot, and asked for again when a block
+since, where the node lists accounts; the hours of their holders and concentration from the accounts now, back through the balances that the blocks found. An answer is compared with the blocks up to its slot, and asked for again when a block
 came meanwhile; other callers of the same rankings can make it 2 seconds older. Only windows within the blocks read
 are compared. With --whole every block of the node is read, which must be those that the service began with; longer windows
 are then compared where the service states them, and results at cost too. Swaps of programs that publish no layout are not
@@ -28,6 +28,8 @@ const MINUTE = 60
 const BEFORE_SECONDS = 300
 /** Milliseconds of a slot, at least. */
 const SLOT_MS = 380
+/** The service takes the first snapshot of the holders of a token within a minute. */
+const MOST_HOURS_MS = 90_000
 
 const { values } = parseArgs({
   options: {
@@ -68,6 +70,9 @@ const main = async (rpc: string, api: string, key: string): Promise<number> => {
   const moving = await checkLiquidity(service, rpc, chain.after().record, findings, mints)
   const { record } = chain.after()
   const withoutHolders = await checkHolders(service, rpc, record, findings, mints)
+  await awaitHours(service, mints, MOST_HOURS_MS)
+  const firstRead = chain.blocks[0]?.slot ?? newest
+  const withoutHours = await compareHolderHours(service, rpc, chain.after().record, findings, mints, firstRead)
   const { differences } = findings
   const report = {
     blocks: chain.blocks.length,
@@ -78,7 +83,8 @@ const main = async (rpc: string, api: string, key: string): Promise<number> => {
       unpricedMints: record.unknown.size,
       unexplainedMints: record.unexplained.size,
       movingPools: moving,
-      mintsWithoutHolders: withoutHolders
+      mintsWithoutHolders: withoutHolders,
+      mintsWithoutHours: withoutHours
     },
     different: differences.length,
     byField: Object.fromEntries(

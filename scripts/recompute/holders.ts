@@ -1,15 +1,19 @@
-/** Holders of tokens: from all token accounts of a mint, and the balances that every block since has left in them. */
+/**
+ * Holders of tokens: from all token accounts of a mint, and the balances that every block since has left in them. Holders of a
+ * past hour: from the accounts now, and the balances that every block since found in them.
+ */
 import bs58 from "bs58"
 import { blocksOf, call, type RawBlock, slotsBetween } from "./chain.ts"
-import type { Findings } from "./differences.ts"
+import { type Findings, numberOf } from "./differences.ts"
 import type { TradeRecord } from "./record.ts"
-import type { Service, WireHolders } from "./service.ts"
+import type { Service, WireHolderHour, WireHolders } from "./service.ts"
 import { keysOf, u64 } from "./transfers.ts"
 
 const [OWNER, AMOUNT, LENGTH] = [32, 64, 165]
 const BURN_ADDRESSES = new Set(["1nc1nerator11111111111111111111111111111111", "11111111111111111111111111111111"])
 const TRIES = 40
 const WAIT_MS = 250
+const SNAPSHOT_PAUSE_MS = 10_000
 const [TOP, WIDE_TOP, MOST_LISTED] = [10, 50, 100]
 /** Percentages are written with 15 digits. */
 const PERCENT = 1e-12
@@ -79,6 +83,10 @@ const ownersOf = (accounts: ReadonlyMap<string, Holding>): ReadonlyArray<Holding
 
 const sumOf = (holdings: ReadonlyArray<Holding>): bigint => holdings.reduce((sum, { units }) => sum + units, 0n)
 
+/** Fifteen digits of the exact fraction. */
+const percentOf = (part: ReadonlyArray<Holding>, owners: ReadonlyArray<Holding>): number =>
+  Number((sumOf(part) * 10n ** 20n) / (sumOf(owners) || 1n)) / 1e18
+
 /** The answer of the service once it follows the token and has come to the slot; null while it does not. */
 const answerOf = async (service: Holders, { mint, slot }: ListedHolders): Promise<WireHolders | null> => {
   for (let tries = 0; tries < TRIES; tries++) {
@@ -134,9 +142,7 @@ export const compareHolders = async (
   }
   const excluded = new Set(top.filter(({ kind }) => kind !== "owner").map(({ owner }) => owner))
   const rest = owners.filter(({ owner }) => !excluded.has(owner))
-  const percent = (part: ReadonlyArray<Holding>) =>
-    // Fifteen digits of the exact fraction.
-    Number((sumOf(part) * 10n ** 20n) / (sumOf(owners) || 1n)) / 1e18
+  const percent = (part: ReadonlyArray<Holding>) => percentOf(part, owners)
   const share = (field: "excludedPct" | "top10Pct" | "top50Pct", part: ReadonlyArray<Holding>) => {
     const { value } = answer[field]
     if (value !== null) {
@@ -171,4 +177,133 @@ export const checkHolders = async (
     without += isCompared ? 0 : 1
   }
   return without
+}
+
+/** One account of a mint as a block found it; null when it did not exist. */
+interface Before {
+  readonly slot: number
+  readonly mint: string
+  readonly account: string
+  readonly holding: Holding | null
+}
+
+/** The accounts of some mints as a block found them, in the order of its transactions. */
+const foundBy = ({ slot, transactions }: RawBlock, mints: ReadonlySet<string>): ReadonlyArray<Before> =>
+  transactions.flatMap((transaction) => {
+    const { postTokenBalances, preTokenBalances } = transaction.meta
+    const keys = keysOf(transaction)
+    const before = new Map(preTokenBalances.map((each) => [each.accountIndex, each]))
+    return [...preTokenBalances, ...postTokenBalances.filter(({ accountIndex }) => !before.has(accountIndex))]
+      .filter(({ mint }) => mints.has(mint))
+      .map(({ accountIndex, mint }) => {
+        const known = before.get(accountIndex)
+        const holding =
+          known === undefined ? null : { owner: known.owner ?? "", units: BigInt(known.uiTokenAmount.amount) }
+        return { slot, mint, account: keys[accountIndex] ?? "", holding }
+      })
+  })
+
+/** Owners that are no wallets: of vaults, of curves, and those of the service's largest holders that it says are none. */
+const notWallets = (
+  { launches, pools }: Pick<TradeRecord, "launches" | "pools">,
+  mint: string,
+  ownerOf: (account: string) => string | undefined,
+  top: WireHolders["top"]
+): ReadonlySet<string> => {
+  const own = pools.filter((trade) => trade.mint === mint)
+  return new Set([
+    ...BURN_ADDRESSES,
+    ...own.flatMap(({ pool, vaults }) => [pool, ...vaults.flatMap((vault) => ownerOf(vault) ?? [])]),
+    ...launches.filter((launch) => launch.mint === mint).map(({ pool }) => pool),
+    ...(top ?? []).filter(({ kind }) => kind !== "owner").map(({ owner }) => owner)
+  ])
+}
+
+const compareHour = (
+  findings: Findings,
+  mint: string,
+  hour: WireHolderHour,
+  owners: ReadonlyArray<Holding>,
+  excluded: ReadonlySet<string>
+): void => {
+  const of = `${mint} ${new Date(hour.hourMs).toISOString()}`
+  findings.exact("holder hours", of, "holders", String(hour.holders), String(owners.length))
+  findings.exact("holder hours", of, "heldAmount", hour.heldAmount, sumOf(owners))
+  if (hour.poolsKnown && owners.length > 0) {
+    const rest = owners.filter(({ owner }) => !excluded.has(owner))
+    const share = (field: "excludedPct" | "top10Pct" | "top50Pct", part: ReadonlyArray<Holding>) =>
+      findings.number("holder hours", of, field, numberOf(hour[field]), percentOf(part, owners), PERCENT)
+    share("top10Pct", rest.slice(0, TOP))
+    share("top50Pct", rest.slice(0, WIDE_TOP))
+    share(
+      "excludedPct",
+      owners.filter(({ owner }) => excluded.has(owner))
+    )
+  }
+}
+
+/**
+ * Compares the hours of some mints that the node has every block since. `firstSlot` is its first block. Returns how many mints
+ * have no such hour.
+ */
+export const compareHolderHours = async (
+  service: Pick<Service, "holderHistory" | "holders">,
+  rpc: string,
+  record: Pick<TradeRecord, "launches" | "pools">,
+  findings: Findings,
+  mints: ReadonlyArray<string>,
+  firstSlot: number
+): Promise<number> => {
+  const asked = await Promise.all(
+    mints.map(async (mint) => {
+      const hours = await service.holderHistory(mint)
+      const { top } = await service.holders(mint)
+      // Listed last, so that it is no older than any hour.
+      const listed = await listHolders(rpc, mint).catch(() => null)
+      return listed === null ? [] : [{ ...listed, top, hours: hours.filter(({ slot }) => slot >= firstSlot) }]
+    })
+  )
+  const tokens = asked.flat().filter(({ hours }) => hours.length > 0)
+  const oldest = Math.min(...tokens.flatMap(({ hours }) => hours.map(({ slot }) => slot)))
+  const newest = Math.max(...tokens.map(({ slot }) => slot))
+  const found: Array<Before> = []
+  const names = new Set(tokens.map(({ mint }) => mint))
+  for await (const block of blocksOf(rpc, tokens.length === 0 ? [] : await slotsBetween(rpc, oldest + 1, newest))) {
+    found.push(...foundBy(block, names))
+  }
+  const byMint = Map.groupBy(found.toReversed(), ({ mint }) => mint)
+  for (const { hours, mint, slot, top, ...listed } of tokens) {
+    const accounts = new Map(listed.accounts)
+    const left = (byMint.get(mint) ?? []).filter((each) => each.slot <= slot)
+    const ownerOf = (account: string) =>
+      accounts.get(account)?.owner ?? left.find((each) => each.account === account)?.holding?.owner
+    const excluded = notWallets(record, mint, ownerOf, top)
+    let at = 0
+    for (const hour of hours.toSorted((a, b) => b.slot - a.slot)) {
+      for (let each = left[at]; each !== undefined && each.slot > hour.slot; each = left[++at]) {
+        if (each.holding === null) {
+          accounts.delete(each.account)
+        } else {
+          accounts.set(each.account, each.holding)
+        }
+      }
+      compareHour(findings, mint, hour, ownersOf(accounts), excluded)
+    }
+  }
+  return mints.length - tokens.length
+}
+
+/** Waits until a service has an hour of the holders of some mints, at most so long: it takes snapshots once a minute. */
+export const awaitHours = async (
+  service: Pick<Service, "holderHistory">,
+  mints: ReadonlyArray<string>,
+  mostMs: number
+): Promise<void> => {
+  for (let waited = 0; waited < mostMs; waited += SNAPSHOT_PAUSE_MS) {
+    const hours = await Promise.all(mints.map((mint) => service.holderHistory(mint)))
+    if (hours.every(({ length }) => length > 0)) {
+      return
+    }
+    await new Promise((resolve) => setTimeout(resolve, SNAPSHOT_PAUSE_MS))
+  }
 }

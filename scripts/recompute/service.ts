@@ -121,6 +121,19 @@ export interface WireHolders {
   }> | null
 }
 
+/** Holders of a token at one time in an hour. */
+export interface WireHolderHour {
+  readonly hourMs: number
+  readonly atMs: number
+  readonly slot: number
+  readonly holders: number
+  readonly heldAmount: bigint | string
+  readonly top10Pct: string | null
+  readonly top50Pct: string | null
+  readonly excludedPct: string | null
+  readonly poolsKnown: boolean
+}
+
 /** Liquidity that was added to a pool or taken from it. */
 export interface WireLiquidityEvent {
   readonly signature: string
@@ -178,6 +191,8 @@ export interface Service {
   liquidityEvents(mint: string, from: number): Promise<ReadonlyArray<WireLiquidityEvent>>
   /** The hundred largest holders, and the figures of all. */
   holders(mint: string): Promise<WireHolders>
+  /** The newest hundred hours of the holders of a token. */
+  holderHistory(mint: string): Promise<ReadonlyArray<WireHolderHour>>
   /** Dollars of a whole token, by mint. */
   prices(mints: ReadonlyArray<string>): Promise<ReadonlyMap<string, string | null>>
 }
@@ -276,6 +291,8 @@ export const httpService = (api: string, key: string): Service => {
         `tokens/solana/${mint}/liquidity-events?from=${from}&limit=200`
       )) as ReadonlyArray<WireLiquidityEvent>,
     holders: async (mint) => (await dataOf(`tokens/solana/${mint}/holders?limit=100`)) as WireHolders,
+    holderHistory: async (mint) =>
+      (await dataOf(`tokens/solana/${mint}/holders/history?limit=100`)) as ReadonlyArray<WireHolderHour>,
     prices: async (mints) => {
       const rows = (await dataOf("prices", { mints })) as ReadonlyArray<{ mint: string; priceUsd: WireScalar }>
       return new Map(rows.map(({ mint, priceUsd }) => [mint, priceUsd.value]))

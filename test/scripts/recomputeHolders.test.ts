@@ -5,7 +5,8 @@ import { call } from "../../scripts/recompute/chain.ts"
 import { mostTraded } from "../../scripts/recompute/check.ts"
 import { makeFindings } from "../../scripts/recompute/differences.ts"
 import { followChain } from "../../scripts/recompute/follow.ts"
-import { compareHolders, listHolders } from "../../scripts/recompute/holders.ts"
+import { compareHolderHours, compareHolders, listHolders } from "../../scripts/recompute/holders.ts"
+import type { WireHolderHour } from "../../scripts/recompute/service.ts"
 import { Address, SOL, USDC } from "../../src/domain/Address.ts"
 import * as tokenActivity from "../../src/market/reads/tokenActivity.ts"
 import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
@@ -44,11 +45,28 @@ layer(market, { timeout: "2 minutes", excludeTestServices: true })("a count from
         .slice(0, MINTS)
       assert.lengthOf(mints, MINTS)
       // Followed, with their pools known, before the accounts are listed: later blocks change both counts.
-      yield* Effect.forEach(mints, (mint) =>
+      const figures = yield* Effect.forEach(mints, (mint) =>
         read(mint).pipe(
-          Effect.filterOrFail(({ top10Pct }) => top10Pct.coverage.complete),
+          Effect.filterOrFail(({ slot, top10Pct }) => top10Pct.coverage.complete && slot !== null && slot >= newest),
           Effect.retry(Schedule.spaced("20 millis"))
         )
+      )
+      // What the service would have stored as the snapshot of this hour.
+      const hours = new Map(
+        figures.map((each, at): [string, WireHolderHour] => [
+          mints[at] ?? "",
+          {
+            hourMs: 0,
+            atMs: 0,
+            slot: each.slot ?? 0,
+            holders: Number(each.holders.value),
+            heldAmount: each.heldAmount ?? 0n,
+            top10Pct: each.top10Pct.value,
+            top50Pct: each.top50Pct.value,
+            excludedPct: each.excludedPct.value,
+            poolsKnown: true
+          }
+        ])
       )
       const listed = yield* Effect.promise(() => Promise.all(mints.map((mint) => listHolders(rpc, mint))))
       yield* advance(SLOTS)
@@ -79,6 +97,35 @@ layer(market, { timeout: "2 minutes", excludeTestServices: true })("a count from
         lacking.differences.map(({ field }) => field),
         ["holders", "heldAmount", "amount"]
       )
+
+      const compareHours = (change: (hour: WireHolderHour) => WireHolderHour, from = 0) =>
+        Effect.promise(async () => {
+          const found = makeFindings()
+          const changed = {
+            ...service,
+            holderHistory: async (mint: string) => {
+              const hour = hours.get(mint)
+              return hour === undefined ? [] : [change(hour)]
+            }
+          }
+          const without = await compareHolderHours(changed, rpc, record, found, mints, from)
+          return { without, compared: found.compared.get("holder hours"), differences: found.differences }
+        })
+      const same = yield* compareHours((hour) => hour)
+      assert.deepStrictEqual([same.differences.slice(0, 10), same.compared, same.without], [[], 5 * MINTS, 0])
+      const fieldsOf = (changed: Partial<WireHolderHour>) =>
+        Effect.map(
+          compareHours((hour) => ({ ...hour, ...changed })),
+          ({ differences }) => Array.from(new Set(differences.map(({ field }) => field)))
+        )
+      assert.deepStrictEqual(yield* fieldsOf({ holders: 1 }), ["holders"])
+      assert.deepStrictEqual(yield* fieldsOf({ heldAmount: 1n }), ["heldAmount"])
+      assert.deepStrictEqual(yield* fieldsOf({ top10Pct: "1" }), ["top10Pct"])
+      assert.deepStrictEqual(yield* fieldsOf({ top50Pct: "1" }), ["top50Pct"])
+      assert.deepStrictEqual(yield* fieldsOf({ excludedPct: "1" }), ["excludedPct"])
+      // Without the blocks since, the accounts are those of now.
+      assert.isNotEmpty((yield* compareHours((hour) => ({ ...hour, slot: ended }))).differences)
+      assert.strictEqual((yield* compareHours((hour) => hour, ended)).without, MINTS)
     })
   )
 })
