@@ -1,7 +1,8 @@
 // Bundles the modules of the service into `dist/service`, which starts in a third of the time, and makes the past of the
 // simulated market beside them. Plain JavaScript, because `npm ci` runs it with whatever Node is there.
 import { spawn } from "node:child_process"
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join, relative, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { loadVite } from "./web.mjs"
@@ -32,6 +33,9 @@ const mark = join(folder, "complete")
 /** The past of the simulated market, made by the code of this bundle. */
 const past = join(folder, "past.bin")
 
+/** The sources that the past is made by, and their digest when the bundle was built. */
+const pastSources = join(folder, "past.json")
+
 /** Time of the newest change in a tree; 0 when it does not exist. A folder changes when one of its files is removed. */
 const newestChangeMs = (path) => {
   const stats = statSync(path, { throwIfNoEntry: false })
@@ -48,14 +52,34 @@ export const isNewer = (file, origins) => {
 /** The address of the bundle; null when it is missing or older than its sources. */
 export const freshBundle = () => (isNewer(mark, [packages, sources]) ? pathToFileURL(join(folder, "main.js")) : null)
 
-/** The file with the past of the simulated market; null when there is none. */
-export const recordedPast = () => (existsSync(past) ? past : null)
+/** Changes with the files, the packages and Node. */
+const digestOf = (files) =>
+  [packages, ...files.map((file) => join(sources, file))]
+    .reduce((hash, file) => hash.update(readFileSync(file)), createHash("sha256").update(process.version))
+    .digest("hex")
+
+/** True when the code that makes the past is as it was when the bundle was built. */
+const isPastCurrent = () => {
+  try {
+    const { digest, files } = JSON.parse(readFileSync(pastSources, "utf8"))
+    return digest === digestOf(files)
+  } catch {
+    return false
+  }
+}
 
 /**
- * Makes the past in a process of its own, which takes about ten seconds. Without it, a start reads the past from the
- * simulated node, which takes longer. False when it cannot be made.
+ * The file with the past of the simulated market; null when there is none, or when its code has changed. Then the chain
+ * would not continue it. Other sources may have changed since: a start from them uses the past too.
+ */
+export const recordedPast = () => (existsSync(past) && isPastCurrent() ? past : null)
+
+/**
+ * Makes the past in a process of its own, which takes about ten seconds, unless it is there. Without it, a start reads the
+ * past from the simulated node, which takes longer. False when it cannot be made.
  */
 export const recordPast = async () => {
+  if (recordedPast() !== null) return true
   const module = join(folder, "writePast.js")
   if (!existsSync(module) || Number(process.versions.node.split(".")[0]) < 24) return false
   // Settings such as SIMULATOR_SEED must not reach this process.
@@ -69,6 +93,9 @@ export const recordPast = async () => {
   })
 }
 
+/** A path as modules are named in a build: with slashes on every system. */
+const slashed = (path) => path.split(sep).join("/")
+
 /**
  * Keeps the address of each module: threads are entries of the bundle, and files are found where the source looks for
  * them.
@@ -77,26 +104,40 @@ const addresses = {
   name: "addresses",
   transform: (code, id) => {
     if (id.startsWith("\0") || !code.includes("import.meta.url")) return null
-    const own = relative(folder, id.split("?", 1)[0]).split(sep).join("/")
+    const own = slashed(relative(folder, id.split("?", 1)[0]))
     return code.replaceAll(/new URL\("\.\/(?:\w+\/)*(\w+)\.ts", import\.meta\.url\)|import\.meta\.url/gu, (_, thread) =>
       thread === undefined ? `new URL("${own}", import.meta.url).href` : `new URL("./${thread}.js", import.meta.url)`
     )
   }
 }
 
+/** Adds an entry's source to `found`, and all sources that it imports, even those of which only constants are left. */
+const findSources = (entry, found) => ({
+  name: "sources",
+  buildEnd() {
+    found.add(slashed(entry))
+    for (const id of found) {
+      const imported = this.getModuleInfo(id)?.importedIds ?? []
+      for (const each of imported) if (each.startsWith(`${slashed(sources)}/`)) found.add(each)
+    }
+  }
+})
+
 /**
- * Bundles the sources together with Effect; other packages are loaded as they are. Does nothing without development
- * packages.
+ * Bundles the sources together with Effect; other packages are loaded as they are. Keeps a past whose code has not
+ * changed. Does nothing without development packages.
  */
 export const bundleService = async () => {
   const vite = await loadVite()
   if (vite === null) return
+  const kept = recordedPast() === null ? null : readFileSync(past)
+  const pastFiles = new Set()
   await vite.build({
     configFile: false,
     root: pathOf(".."),
     logLevel: "warn",
     publicDir: false,
-    plugins: [addresses],
+    plugins: [addresses, findSources(entries.writePast, pastFiles)],
     ssr: { noExternal: [/^effect(?:\/|$)/u, /^@effect\//u] },
     build: {
       ssr: true,
@@ -110,6 +151,9 @@ export const bundleService = async () => {
       }
     }
   })
+  const files = Array.from(pastFiles, (file) => relative(sources, file))
+  writeFileSync(pastSources, JSON.stringify({ digest: digestOf(files), files }))
+  if (kept !== null) writeFileSync(past, kept)
   writeFileSync(mark, "")
 }
 

@@ -71,11 +71,9 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
   // Commands other than the service need no pages.
   const [first] = process.argv.slice(2)
   if ((first === undefined || first.startsWith("-")) && !isBuilt()) buildPages()
-  const main = service()
   const past = recordedPast()
-  // The past belongs to the code of the bundle, which made it.
-  if (main instanceof URL && past !== null) process.env.SIMULATOR_PAST ??= past
-  await import(main)
+  if (past !== null) process.env.SIMULATOR_PAST ??= past
+  await import(service())
 } else {
   process.stderr.write(
     "Fathom needs Node 24. `npm ci` brings one for most systems; otherwise install it from nodejs.org.\n"

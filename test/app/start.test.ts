@@ -14,7 +14,7 @@ import {
 } from "node:fs"
 import { isBuiltin } from "node:module"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { join, relative, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { commandText } from "../../src/domain/commandText.ts"
 
@@ -136,6 +136,63 @@ it("does not start from a bundle that is missing or older than a source, even a 
     }
     rmSync(join(folder, "bundle.js"))
     assert.isFalse(isFresh())
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+it("keeps the past of the simulated market until its own code changes", { timeout: PATIENCE_MS }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "fathom-past-"))
+  const write = (path: string, text: string) => {
+    mkdirSync(join(folder, path, ".."), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  const run = (script: string, ...parameters: ReadonlyArray<string>) => {
+    const env = { PATH: process.env["PATH"], HOME: folder, XDG_CACHE_HOME: folder }
+    return execFileSync(process.execPath, [join(folder, script), ...parameters], { encoding: "utf8", env })
+  }
+  try {
+    for (const name of ["start.mjs", "web.mjs", "bundle.mjs"]) {
+      write(`scripts/${name}`, readFileSync(join("scripts", name), "utf8"))
+    }
+    symlinkSync(resolve("node_modules"), join(folder, "node_modules"))
+    write("package.json", '{ "type": "module" }')
+    write("package-lock.json", "{}")
+    const { entries } = (await import(pathToFileURL("scripts/bundle.mjs").href)) as {
+      readonly entries: Readonly<Record<string, string>>
+    }
+    Object.values(entries).forEach((entry) => write(relative(resolve("."), entry), "export {}"))
+    write("src/simulator/seed.ts", 'export const seed: string = "a"')
+    write(
+      "src/simulator/writePast.ts",
+      `import { writeFileSync } from "node:fs"
+      import { seed } from "./seed.ts"
+      writeFileSync(process.argv[2] ?? "", seed + process.pid)`
+    )
+    // A command that is not the service, which would build pages.
+    const used = () => run("scripts/start.mjs", "past")
+    const service = (text: string) =>
+      write("src/main.ts", `process.stdout.write((process.env.SIMULATOR_PAST ?? "none") + ${JSON.stringify(text)})`)
+    const past = join(folder, "dist/service/past.bin")
+    const made = () => readFileSync(past, "utf8")
+
+    service(" 1")
+    run("scripts/bundle.mjs")
+    assert.strictEqual(used(), `${past} 1`)
+    const first = made()
+    assert.match(first, /^a/u)
+
+    // The service runs from its sources, which are newer than the bundle.
+    service(" 2")
+    assert.strictEqual(used(), `${past} 2`)
+    run("scripts/bundle.mjs")
+    assert.strictEqual(made(), first)
+
+    write("src/simulator/seed.ts", 'export const seed: string = "b"')
+    assert.strictEqual(used(), "none 2")
+    run("scripts/bundle.mjs")
+    assert.match(made(), /^b/u)
+    assert.strictEqual(used(), `${past} 2`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
