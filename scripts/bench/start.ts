@@ -4,7 +4,8 @@
  * The service runs as `npm start` runs it, once on an empty data folder and then again on the same one; milliseconds count
  * from the spawn until `/livez` answers, the ready file exists and a quote is answered with 200. `market` says when the newest
  * hour and the day of the simulated market are whole, after how many seconds of processor time, and how long quotes take
- * meanwhile. Then the default market and a real-node configuration over a simulated node in another process each run for
+ * meanwhile. `recordedPast` and `bundle` say whether the past that the build records was there and whether the service ran from
+ * its bundle: without them a start takes several times as long (`npm run bundle` makes both). Then the default market and a real-node configuration over a simulated node in another process each run for
  * N minutes (2; with 0 they do not run): resident memory of the service and of PostgreSQL apart, and the share of a core
  * over the second minute. `--tree` measures another checkout.
  * Reads /proc, so it needs Linux.
@@ -14,11 +15,19 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
+import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import { percentile, report } from "./report.ts"
 import { threadSeconds, treeUse } from "./start/processTree.ts"
 import { type Service, sleep, startService, timeCommand, untilWhole } from "./start/service.ts"
 import { numberOption } from "../options.ts"
+
+/** What `scripts/bundle.mjs` of the measured tree exports. */
+interface Bundle {
+  readonly freshBundle: () => URL | null
+  /** Absent in an older checkout. */
+  readonly recordedPast?: () => string | null
+}
 
 const { values } = parseArgs({
   options: {
@@ -143,6 +152,8 @@ if (process.platform !== "linux") {
   process.exit(1)
 }
 
-const starts = await simulated()
+const { freshBundle, recordedPast }: Bundle = await import(pathToFileURL(join(tree, "scripts/bundle.mjs")).href)
+const built = { recordedPast: (recordedPast?.() ?? null) !== null, bundle: freshBundle() !== null }
+const starts = { ...built, ...(await simulated()) }
 const observed = minutes === 0 ? {} : { defaultMarket: await simulatedUse(), realNode: await realUse() }
 report("start", { ...starts, ...observed })
