@@ -116,7 +116,7 @@ export const makeLaunchReads = Effect.fnUntraced(function* (
   const search = (mint: Mint) => Effect.map(Cache.get(searched, mint), (kept) => [mint, kept] as const)
 
   const now = Effect.suspend(() => {
-    const isReported = tape.heardAtMs() === null || tape.reportsLaunches()
+    const isReported = tape.reportsLaunches()
     const detail = isReported ? "No block has been read yet." : "The trade feed does not report launches."
     return tape.heardAtMs() !== null && isReported
       ? Clock.currentTimeMillis

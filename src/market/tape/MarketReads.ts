@@ -40,7 +40,7 @@ export interface MarketReads {
   readonly recent: Pick<RecentTrades, "find" | "fromSlot" | "hasDropped" | "newest">
   /** How well the swaps of the applied blocks agree with the chain. */
   readonly decoding: () => Pick<DecodingWatch, "newestMs" | "read">
-  /** True when the feed reports launches. */
+  /** False when the newest block came without launches: the feed does not report them. */
   readonly reportsLaunches: () => boolean
   /** Decimals of a token, from its last trade that had them; null when none did. */
   readonly decimalsOf: (mint: Mint) => number | null

@@ -84,7 +84,7 @@ class Held {
   readonly restoring: ReturnType<typeof makeRestoreWait>
 
   constructor(chain: TapedChain, parts: Pick<Held, "published" | "restoring">) {
-    this.#content = { chain, tail: null, decoding: newDecodingWatch(), reportsLaunches: false }
+    this.#content = { chain, tail: null, decoding: newDecodingWatch(), reportsLaunches: true }
     this.published = parts.published
     this.restoring = parts.restoring
   }

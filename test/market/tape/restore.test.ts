@@ -98,6 +98,7 @@ describe("a process that starts from a snapshot", () => {
           assert.isAbove(second.found.parts, 0, kind)
           read[kind] = second.found.trades
           equal(yield* answersOf(second.tape, store), atStop)
+          assert.isTrue(second.tape.reportsLaunches(), "launches of restored blocks count before a new block comes")
           yield* second.read(slots(STOPPED + 1, LAST))
           equal(yield* answersOf(second.tape, store), atEnd)
           yield* second.end
