@@ -153,12 +153,14 @@ const run = Effect.fnUntraced(function* (folder: string) {
     "the chain goes on",
     Effect.map(chain.newest, (slot) => slot > begun + slots)
   )
-  const mints = yield* chain.command({ healthy: { halted: true } })
+  let mints = yield* chain.command({ healthy: { halted: true } })
   const last = yield* chain.newest
-  yield* until(
-    "the live service reads the last block",
-    hasState(live.asked, "blocks", (state) => at(state, "slot") === last)
-  )
+  const reads = (name: string, { asked }: typeof live, slot: number) =>
+    until(
+      `the ${name} service has the block of slot ${slot}`,
+      hasState(asked, "blocks", (state) => at(state, "slot") === slot)
+    )
+  yield* reads("live", live, last)
 
   const blocks = yield* Effect.promise(() => blocksOf(chain.rpcUrl))
   const [first = 0] = blocks.keys()
@@ -199,10 +201,17 @@ const run = Effect.fnUntraced(function* (folder: string) {
     }
     const [took, imported] = yield* Effect.timed(runImport(own, args, null))
     const other = yield* serve(own, chain.rpcUrl)
+    // A service that has heard no slot yet has no prices, so the chain goes on for a moment.
+    const before = yield* chain.newest
+    yield* chain.command({ healthy: { halted: false } })
     yield* until(
-      `the ${name} service has the last block`,
-      hasState(other.asked, "blocks", (state) => at(state, "slot") === last)
+      "the chain goes on",
+      Effect.map(chain.newest, (slot) => slot > before + 4)
     )
+    mints = yield* chain.command({ healthy: { halted: true } })
+    const newest = yield* chain.newest
+    yield* reads("live", live, newest)
+    yield* reads(name, other, newest)
     yield* until(
       `the ${name} service misses nothing`,
       hasState(other.asked, "blocks", (state) => at(state, "gapsOpen") === 0)
