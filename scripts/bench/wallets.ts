@@ -233,21 +233,29 @@ const pages: ReadonlyArray<readonly [name: string, path: (wallet: Address) => st
   ["leaders", () => "leaders?minKnownPct=0&limit=50"]
 ]
 
-/** Milliseconds of each kind of page, over a socket. */
+interface PageFigures extends ReturnType<typeof figuresOf> {
+  readonly processorMs: ReturnType<typeof figuresOf>
+}
+
+/** Milliseconds of each kind of page, over a socket, and processor time of this process. */
 const readPages = Effect.fnUntraced(function* (started: number) {
-  const found: Record<string, ReturnType<typeof figuresOf>> = {}
+  const found: Record<string, PageFigures> = {}
   let count = started
   for (const [name, path] of pages) {
     const spent: Array<number> = []
+    const used: Array<number> = []
     for (let n = 0; n < PAGES; n++) {
       const key = LETTERS[Math.floor(count++ / STARTS) % LETTERS.length] ?? "a"
-      const { ms, value } = yield* timed(call(`/api/v1/wallets/${path(addressOf(2, (n * 37) % WALLETS))}`, { key }))
+      const { cpuMs, ms, value } = yield* timed(
+        call(`/api/v1/wallets/${path(addressOf(2, (n * 37) % WALLETS))}`, { key })
+      )
       if (value.status !== 200) {
         return yield* Effect.die(new Error(`${name}: ${value.status} ${value.text}`))
       }
       spent.push(ms)
+      used.push(cpuMs)
     }
-    found[name] = figuresOf(spent)
+    found[name] = { ...figuresOf(spent), processorMs: figuresOf(used) }
   }
   return found
 })
