@@ -1,9 +1,10 @@
 /**
  * Takes a picture of every page of the app in every state:
- * `npm run screens -- OUT [--pages market,token] [--states usual,failed] [--widths 1440,390] [--schemes light,dark] [--url URL --link LINK]`.
+ * `npm run screens -- OUT [--pages market,token] [--states usual,failed] [--widths 1440,820,390] [--schemes light,dark] [--lanes 3] [--url URL --link LINK]`.
  *
  * Starts the service on a simulated market in a temporary folder, unless `--url` names one that runs; `--link` is then
- * its sign-in link. The states are made in the browser, by holding or changing the answers of the service:
+ * its sign-in link. A page is opened once for each state, and is then resized and recoloured for its pictures. `--lanes`
+ * pages are open at a time. A page that fails is named on standard error, and the command ends with 1. The states are made in the browser, by holding or changing the answers of the service:
  *
  * - `usual`: as it is.
  * - `loading`: no answer has come yet.
@@ -25,13 +26,18 @@ import { type Browser, chromium, type Page, type Route } from "playwright-core"
 import { args as browserArgs, path as browserPath } from "../test/support/browser.ts"
 import { numberOption } from "./options.ts"
 
-const READY_WITHIN_MS = 180_000
+/** A busy machine needs minutes for the first start: the app and the past of the market are built. */
+const READY_WITHIN_MS = 600_000
 const SETTLED_WITHIN_MS = 30_000
 /** Time for a page to notice that its reads fail or stay away. */
 const NOTICE_MS = 4000
 /** Time for the reads that a page makes beside its first one. */
 const COLUMNS_MS = 2000
 const LATE_MS = 90_000
+/** Most time to open a page, or to take its picture, on a busy machine. */
+const OPEN_WITHIN_MS = 120_000
+/** Time for a page to draw itself for another width or scheme. */
+const REDRAWN_MS = 250
 const HEIGHT = 900
 
 /** Reads of a page. Its own session is always answered, or the page would show nothing but that. */
@@ -45,8 +51,9 @@ const { positionals, values } = parseArgs({
   options: {
     pages: { type: "string" },
     states: { type: "string", default: states.join(",") },
-    widths: { type: "string", default: "1440,390" },
+    widths: { type: "string", default: "1440,820,390" },
     schemes: { type: "string", default: "light,dark" },
+    lanes: { type: "string", default: "3" },
     url: { type: "string" },
     link: { type: "string" }
   }
@@ -71,11 +78,10 @@ interface Running {
   readonly url: string
   /** Path that opens a session. */
   readonly link: string
-  readonly mints: ReadonlyArray<string>
 }
 
-/** Starts the service in `folder`, and answers once it can be asked. */
-const startService = async (folder: string): Promise<Running & { readonly service: ChildProcess }> => {
+/** Starts the service in `folder`. `onStart` gets its process at once; the answer comes when it can be asked. */
+const startService = async (folder: string, onStart: (service: ChildProcess) => void): Promise<Running> => {
   const ready = join(folder, "ready.json")
   const service = spawn(
     process.execPath,
@@ -85,14 +91,34 @@ const startService = async (folder: string): Promise<Running & { readonly servic
       env: { ...process.env, PAGE_REQUESTS: "100000", DRAIN_QUIET: "0 millis" }
     }
   )
+  onStart(service)
   const limit = performance.now() + READY_WITHIN_MS
   while (!existsSync(ready) && service.exitCode === null && performance.now() < limit) {
     await sleep(200)
   }
-  const { baseUrl, link, mints }: { baseUrl: string; link: string; mints: ReadonlyArray<string> } = JSON.parse(
-    readFileSync(ready, "utf8")
-  )
-  return { url: baseUrl, link, mints, service }
+  if (!existsSync(ready)) {
+    throw new Error(
+      service.exitCode === null
+        ? `The service was not ready after ${READY_WITHIN_MS / 1000} s.`
+        : `The service ended with ${service.exitCode} before it was ready.`
+    )
+  }
+  const { baseUrl, link }: { baseUrl: string; link: string } = JSON.parse(readFileSync(ready, "utf8"))
+  return { url: baseUrl, link }
+}
+
+/** Waits until the history of the market has been read: until then figures are missing. */
+const historyRead = async (url: string) => {
+  const limit = performance.now() + READY_WITHIN_MS
+  while (performance.now() < limit) {
+    const response = await fetch(`${url}/freshness`)
+    const { data }: { data: ReadonlyArray<{ source: string; share?: number }> } = await response.json()
+    if (data.some(({ share, source }) => source === "backfill" && share === 1)) {
+      return
+    }
+    await sleep(1000)
+  }
+  process.stderr.write("The history of the market is not read yet. Figures may be missing.\n")
 }
 
 /** The cookie of a session that the link opens. */
@@ -106,15 +132,24 @@ const cookieOf = async (url: string, link: string) => {
   return value === "" ? refuse(`The sign-in link was refused: ${response.status}`) : { name, value, url }
 }
 
-/** A wallet that the account tracks, for the page of a wallet; otherwise a wallet that trades the token. */
-const traderOf = async (url: string, mint: string, { name, value }: { name: string; value: string }) => {
+type Cookie = Awaited<ReturnType<typeof cookieOf>>
+
+const USDT = "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB"
+const NO_WALLET = "11111111111111111111111111111112"
+
+/** The token with the second largest volume, and a wallet that the account tracks or that trades the token. */
+const subjectsOf = async (url: string, { name, value }: Cookie) => {
   const read = async (path: string) => {
-    const response = await fetch(url + path, { headers: { cookie: `${name}=${value}` } })
-    return (await response.json()) as { readonly [list: string]: ReadonlyArray<{ readonly wallet: string }> }
+    const response = await fetch(`${url}/api/v1/${path}`, { headers: { cookie: `${name}=${value}` } })
+    return (await response.json()) as {
+      readonly [list: string]: ReadonlyArray<{ readonly wallet: string; readonly token: { readonly address: string } }>
+    }
   }
-  const { wallets = [] } = await read("/api/v1/tracker/snapshot")
-  const { data = [] } = wallets.length > 0 ? {} : await read(`/api/v1/tokens/solana/${mint}/top-traders?limit=1`)
-  return (wallets.at(-1) ?? data[0])?.wallet ?? "11111111111111111111111111111112"
+  const { data: ranked = [] } = await read("market/movement?window=1h&rank=volume&limit=2")
+  const mint = ranked.at(-1)?.token.address ?? USDT
+  const { wallets = [] } = await read("tracker/snapshot")
+  const { data: traders = [] } = wallets.length > 0 ? {} : await read(`tokens/solana/${mint}/top-traders?limit=1`)
+  return { mint, wallet: (wallets.at(-1) ?? traders[0])?.wallet ?? NO_WALLET }
 }
 
 const FAILURE = {
@@ -187,38 +222,65 @@ const settled = async (page: Page) => {
   await page.waitForTimeout(COLUMNS_MS)
 }
 
-interface Shot {
+/** A page in one state, and its pictures. */
+interface Visit {
+  readonly name: string
   readonly path: string
   readonly state: State
-  readonly width: number
-  readonly scheme: "light" | "dark"
-  readonly file: string
 }
 
-const take = async (browser: Browser, url: string, cookie: Awaited<ReturnType<typeof cookieOf>>, shot: Shot) => {
-  const context = await browser.newContext({
-    colorScheme: shot.scheme,
-    viewport: { width: shot.width, height: HEIGHT },
-    reducedMotion: "reduce"
-  })
+interface Looks {
+  readonly widths: ReadonlyArray<number>
+  readonly schemes: ReadonlyArray<"light" | "dark">
+}
+
+/** Calls `onFile` with each picture's place, once the page looks like it. */
+const lookAt = async (page: Page, { schemes, widths }: Looks, onFile: (look: string) => Promise<unknown>) => {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: HEIGHT })
+    for (const colorScheme of schemes) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+      await page.waitForTimeout(REDRAWN_MS)
+      await onFile(`${width}-${colorScheme}`)
+    }
+  }
+}
+
+const visit = async (
+  browser: Browser,
+  url: string,
+  cookie: Cookie,
+  looks: Looks,
+  folder: string,
+  { name, path, state }: Visit
+) => {
+  const [width = 0] = looks.widths
+  const context = await browser.newContext({ viewport: { width, height: HEIGHT }, reducedMotion: "reduce" })
   try {
-    await context.addCookies(shot.state === "out" ? [] : [cookie])
+    await context.addCookies(state === "out" ? [] : [cookie])
     const page = await context.newPage()
     await page.clock.install()
-    const route = routeOf[shot.state]
-    if (shot.state === "empty" || shot.state === "failed" || shot.state === "loading" || shot.state === "late") {
+    const route = routeOf[state]
+    if (state === "empty" || state === "failed" || state === "loading" || state === "late") {
       // A socket would bring what the reads do not.
       await page.routeWebSocket(/\/realtime/u, () => undefined)
     }
     if (route !== undefined) {
-      await page.route(READS, (each) => void route(each).catch(() => undefined))
+      // The page `/changelog` has the address of its read.
+      await page.route(READS, (each) =>
+        each.request().isNavigationRequest() ? each.continue() : void route(each).catch(() => undefined)
+      )
     }
-    await page.goto(url + shot.path)
-    if (shot.state !== "loading") {
+    await page.goto(url + path, { timeout: OPEN_WITHIN_MS })
+    if (state !== "loading") {
       await settled(page)
     }
-    await afterwards[shot.state]?.(page)
-    await page.screenshot({ path: shot.file, fullPage: true })
+    await afterwards[state]?.(page)
+    await lookAt(page, looks, async (look) => {
+      const file = join(folder, `${name}-${state}-${look}.png`)
+      await page.screenshot({ path: file, fullPage: true, timeout: OPEN_WITHIN_MS })
+      process.stdout.write(`${file}\n`)
+    })
   } finally {
     await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: "ignoreErrors" })))
     await context.close()
@@ -234,16 +296,20 @@ try {
     refuse(`No Chromium at ${browserPath}: CHROMIUM_PATH says where it is.`)
   } else {
     mkdirSync(out, { recursive: true })
-    const { link, mints, url } =
+    const looks = {
+      widths: values.widths.split(",").map((text) => numberOption("--widths", text, { whole: true })),
+      schemes: chosen("--schemes", values.schemes, ["light", "dark"])
+    }
+    const lanes = numberOption("--lanes", values.lanes, { whole: true })
+    const { link, url } =
       values.url === undefined
-        ? await startService(folder).then((started) => {
-            service = started.service
-            return started
+        ? await startService(folder, (started) => {
+            service = started
           })
-        : { url: values.url, link: values.link ?? "", mints: [] }
+        : { url: values.url, link: values.link ?? "" }
+    await historyRead(url)
     const cookie = await cookieOf(url, link)
-    const mint = mints[1] ?? "EsUtxf9iambveeqnPHnEuzHvbxrXipLcMtwPgoBHwQuj"
-    const wallet = await traderOf(url, mint, cookie)
+    const { mint, wallet } = await subjectsOf(url, cookie)
     const pages: Readonly<Record<string, string>> = {
       market: "/",
       launches: "/?tab=launches&window=24h",
@@ -267,22 +333,22 @@ try {
       developer: "/settings/developer",
       missing: "/nowhere"
     }
-    const shots = chosen("--pages", values.pages, Object.keys(pages)).flatMap((name) =>
-      chosen("--states", values.states, states).flatMap((state) =>
-        values.widths.split(",").flatMap((text) =>
-          chosen("--schemes", values.schemes, ["light", "dark"] as const).map((scheme) => {
-            const width = numberOption("--widths", text, { whole: true })
-            const file = join(out, `${name}-${state}-${width}-${scheme}.png`)
-            return { path: pages[name] ?? "/", state, width, scheme, file }
-          })
-        )
+    const visits = chosen("--pages", values.pages, Object.keys(pages))
+      .flatMap((name) =>
+        chosen("--states", values.states, states).map((state): Visit => ({ name, path: pages[name] ?? "/", state }))
       )
-    )
+      .values()
     const browser = await chromium.launch({ executablePath: browserPath, args: browserArgs })
-    for (const shot of shots) {
-      await take(browser, url, cookie, shot)
-      process.stdout.write(`${shot.file}\n`)
+    // Every lane takes the next page of the same list.
+    const work = async () => {
+      for (const each of visits) {
+        await visit(browser, url, cookie, looks, out, each).catch((cause: unknown) => {
+          process.stderr.write(`No picture of ${each.name} ${each.state}: ${String(cause)}\n`)
+          process.exitCode = 1
+        })
+      }
     }
+    await Promise.all(Array.from({ length: lanes }, work))
     await browser.close()
   }
 } finally {
