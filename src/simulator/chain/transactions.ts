@@ -32,7 +32,7 @@ export interface Parties {
 /** The front end takes one part in this many. */
 const FRONT_END_PART = 100n
 
-const LAMPORTS_PER_SIGNATURE = 5_000n
+export const LAMPORTS_PER_SIGNATURE = 5_000n
 const MICRO = 1_000_000n
 const NO_BUDGET_UNITS = 200_000
 
@@ -148,6 +148,9 @@ const formOf = (
   return { version, tables: looksUp ? world.tables : null, microLamports: BigInt((turn % 4) * 12_500) }
 }
 
+/** The form of transactions that take no turn, so that the forms of all others do not depend on them. */
+const PLAIN: ReturnType<typeof formOf> = { version: 0, tables: null, microLamports: 0n }
+
 /** Pays the fee and records the deed. */
 const deedOf = (
   world: World,
@@ -161,10 +164,12 @@ const deedOf = (
     readonly frontEndFee?: bigint
     /** Which of the calls fails, and the program's error code. */
     readonly failing?: { readonly call: Call; readonly code: number }
+    /** The form of the transaction; by default the next one in turn. */
+    readonly form?: ReturnType<typeof formOf>
   } = {}
 ): Deed => {
   const { swaps = [], routed = false, signers = 1, frontEndFee = 0n, failing } = options
-  const { microLamports, ...form } = formOf(world, routed)
+  const { microLamports, ...form } = options.form ?? formOf(world, routed)
   const units = calls.reduce((sum, call) => sum + unitsOf(call), 0)
   const unitLimit = microLamports === 0n ? NO_BUDGET_UNITS * calls.length : Math.ceil(units / 8_000) * 10_000
   const all = microLamports === 0n ? calls : [...computeBudget(unitLimit, microLamports), ...calls]
@@ -236,6 +241,16 @@ export const transferDeed = (world: World, parties: Parties, emptied: ReadonlyAr
   })
   const calls = [...openings(world, trace), ...transfers, ...closings]
   return deedOf(world, parties, "transfer", calls)
+}
+
+/**
+ * The transaction in which a wallet opens another one with this much SOL, for a fee of `LAMPORTS_PER_SIGNATURE`. It takes
+ * no turn.
+ */
+export const openingDeed = (world: World, parties: Parties, opened: Address, lamports: bigint): Deed => {
+  world.takeTrace()
+  world.pay(parties.wallet, opened, SOL, lamports)
+  return deedOf(world, parties, "transfer", [sendLamports(parties.wallet, opened, lamports)], { form: PLAIN })
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { type Bank, type Block, SLOT_MS } from "../chain/Bank.ts"
-import { castOf, fundCast, type SimWallet } from "./cast.ts"
+import { castOf, fundCast, openCast, type SimWallet } from "./cast.ts"
 import { type Followers, makeFollowers } from "./followers.ts"
 import { makeHardships } from "./Hardships.ts"
 import { listCoin, listing, openPool, worthOf } from "./listing.ts"
@@ -126,9 +126,10 @@ export const makeMarket = (options: {
       lasting.push(entry)
       hardships?.note(coin, entry)
     }
+    const open = openCast(world, cast)
     // The first accounts belong to no transaction.
     bank.takeJournal()
-    return Array.from({ length: FIRST_LAUNCHES }, launches.launch)
+    return [...open(), ...Array.from({ length: FIRST_LAUNCHES }, launches.launch)]
   }
 
   const listings = (): ReadonlyArray<Listing> =>

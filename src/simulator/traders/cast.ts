@@ -2,6 +2,8 @@
 import { Record } from "effect"
 import { type Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { inventWallet, SYSTEM_PROGRAM } from "../chain/addresses.ts"
+import type { Deed } from "../chain/Ledger.ts"
+import { LAMPORTS_PER_SIGNATURE, openingDeed } from "../chain/transactions.ts"
 import type { World } from "../chain/World.ts"
 
 /** A wallet with a label. */
@@ -68,6 +70,37 @@ export const castOf = (
 
 const fund = (world: World, wallet: Address, mint: Mint, amount: bigint): void =>
   world.issue(world.purse(wallet, mint), mint, amount)
+
+/** How many of the first retail wallets the treasury opens. */
+const CUSTOMERS = 8
+
+/**
+ * Which wallets others open in the first block, by the wallet that opens them: an exchange some of its customers, and a
+ * whale the wallets that it snipes and scalps with. All other wallets exist before the first block.
+ */
+const openedBy = ({ retail, scalpers, snipers, treasury, whales: [whale = treasury] }: Cast) =>
+  new Map([
+    [treasury, retail.slice(0, CUSTOMERS)],
+    [whale, [...snipers, ...scalpers]]
+  ])
+
+/**
+ * Lends the SOL of these wallets to those that open them. The function that it returns makes the transactions that open
+ * the wallets. Afterwards everybody holds what they held before, because funders get the fees as well.
+ */
+export const openCast = (world: World, cast: Cast): (() => ReadonlyArray<Deed>) => {
+  const openings = Array.from(openedBy(cast)).flatMap(([funder, wallets]) =>
+    wallets.map((opened) => ({ funder, opened, lamports: world.holding(opened, SOL) }))
+  )
+  for (const { funder, lamports, opened } of openings) {
+    world.pay(opened, funder, SOL, lamports)
+    world.issue(funder, SOL, LAMPORTS_PER_SIGNATURE)
+  }
+  return () =>
+    openings.map(({ funder, lamports, opened }) =>
+      openingDeed(world, { wallet: funder, validator: cast.validator }, opened, lamports)
+    )
+}
 
 const WHOLE_SOL = 1_000_000_000n
 const WHOLE_USDC = 1_000_000n
