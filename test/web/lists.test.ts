@@ -41,12 +41,30 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
+    it.effect("do not value a wallet at zero when none of its tokens has a known price", () =>
+      Effect.gen(function* () {
+        const { page } = yield* (yield* App).visit("/tracker")
+        yield* Effect.promise(async () => {
+          await page.route(/\/balances/u, async (route) => {
+            const response = await route.fetch()
+            const { data, ...rest } = (await response.json()) as { readonly data: object }
+            const sums = { tokens: 3, unvalued: 4, valueUsd: null, knownValueUsd: "0" }
+            const sol = { lamports: "2000000000", wrappedLamports: "0", markUsd: null, markAtMs: null, valueUsd: null }
+            await route.fulfill({ response, json: { ...rest, data: { ...data, sol, tokens: [], sums } } })
+          })
+          await page.getByRole("link", { name: "Diamond hands" }).first().click()
+          await page.getByText("Value unknown of 2 SOL and 3 tokens. None of them has a known price.").waitFor()
+          assert.strictEqual(await page.getByText("$0 known").count(), 0)
+        })
+      })
+    )
+
     it.effect("show what a wallet holds, its lots by a method, what came first, and files of them", () =>
       Effect.gen(function* () {
         const { complaints, page } = yield* (yield* App).visit("/tracker")
         yield* Effect.promise(async () => {
           await page.getByRole("link", { name: "Diamond hands" }).first().click()
-          await page.getByText(/^(?:First recorded transfer in|No transfer to this wallet)/u).waitFor()
+          await page.getByText(/^(?:Opened by|First recorded transfer in|No transfer to this wallet)/u).waitFor()
           await page.getByRole("tab", { name: "Balances" }).click()
           const held = page.getByRole("region", { name: "Read from the chain" })
           await held.getByRole("row", { name: /^SOL [\d.,]+ \$/u }).waitFor()
@@ -103,7 +121,7 @@ describe.runIf(isAvailable)("in a browser", () => {
         const app = yield* App
         const { page } = yield* app.visit("/callouts")
         yield* Effect.promise(async () => {
-          await page.getByText("Return since the call").first().waitFor()
+          await page.getByText("Return since").first().waitFor()
           await page.getByRole("link", { name: "More callouts of this token" }).first().click()
           await page.getByRole("link", { name: "All tokens" }).waitFor()
           await page.getByRole("searchbox", { name: "Token" }).fill("not-a-mint")

@@ -37,10 +37,7 @@ const sinceFacts = (called: number | null, price: ScalarJson | null) => {
   const now = price?.value ?? null
   const change = called === null || now === null ? null : changePctOf(textOf(called), now)
   return [
-    [
-      "Return since the call",
-      <Amount of={change} unit="percent" signed short why="one of the two prices is unknown" />
-    ],
+    ["Return since", <Amount of={change} unit="percent" signed short why="one of the two prices is unknown" />],
     ["Price when called", <Amount of={called} unit="usd" why="no price was known" />],
     ["Price now", price === null ? "–" : <Figure of={price} />]
   ] as const

@@ -4,6 +4,7 @@ import type { Read } from "../data/useRead.ts"
 import { Amount } from "../parts/Amount.tsx"
 import { Units } from "../parts/Figure.tsx"
 import { TokenLink, When } from "../parts/Links.tsx"
+import { directionOf } from "../parts/numbers.ts"
 import { Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { usePaged } from "../parts/usePaged.tsx"
@@ -70,6 +71,20 @@ const columnsOf = ({ knownValueUsd }: Balances["sums"]): ReadonlyArray<Column<Ho
 export const Worth = ({ of: { data } }: { readonly of: BalancesAnswer }) => {
   const { knownValueUsd, tokens, unvalued, valueUsd } = data.sums
   const [sol] = solOf(data)
+  if (valueUsd === null && directionOf(knownValueUsd) === null) {
+    return (
+      <p>
+        <strong>Value unknown</strong>{" "}
+        <span class="soft">
+          of{" "}
+          {sol !== undefined && sol.amount !== "0" && (
+            <>{<Units amount={sol.amount} decimals={SOL_DECIMALS} />} SOL and </>
+          )}
+          {tokens === 1 ? "one token" : `${tokens} tokens`}. None of them has a known price.
+        </span>
+      </p>
+    )
+  }
   return (
     <p>
       <strong>

@@ -8,6 +8,7 @@ import { written } from "../parts/numbers.ts"
 import { Empty, Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { daysDrawn } from "./days.ts"
+import { knownPart } from "./knownPart.ts"
 
 type Day = Answer<"GET /api/v1/wallets/:wallet/pnl/history">["data"]["days"][number]
 
@@ -37,7 +38,9 @@ const columns: ReadonlyArray<Column<Day>> = [
   {
     name: "With known cost",
     isNumber: true,
-    cell: ({ knownRealized }) => <Amount of={knownRealized} unit="usd" signed />
+    cell: ({ knownRealized, realized }) => (
+      <Amount of={realized ?? knownPart(knownRealized)} unit="usd" signed why={WHY_REALIZED} />
+    )
   },
   { name: "Bought for", isNumber: true, cell: ({ costUsd }) => <Amount of={costUsd} unit="usd" /> },
   { name: "Sold for", isNumber: true, cell: ({ proceedsUsd }) => <Amount of={proceedsUsd} unit="usd" /> },
@@ -78,7 +81,7 @@ interface Measure {
 }
 
 const realizedOf = ({ knownRealized, realized }: Day): Measure => ({
-  amount: realized ?? knownRealized,
+  amount: realized ?? knownPart(knownRealized),
   isPart: realized === null
 })
 

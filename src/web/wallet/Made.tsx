@@ -5,6 +5,7 @@ import { Facts } from "../parts/Facts.tsx"
 import { Empty } from "../parts/States.tsx"
 import { Table } from "../parts/Table.tsx"
 import { timeText } from "../parts/words.ts"
+import { knownPart } from "./knownPart.ts"
 
 type Summary = NonNullable<Answer<"GET /api/v1/wallets/:wallet/positions">["data"]["summary"]>
 type Share = Summary["historyCoverage"]["solana"]["costBasis"]
@@ -35,7 +36,9 @@ const Sums = ({ of: { known, wallet } }: { readonly of: Summary }) => (
       {
         name: "Units of known cost",
         isNumber: true,
-        cell: ([, key]) => <Amount of={known[key]} unit="usd" signed why="a price is unknown" />
+        cell: ([, key]) => (
+          <Amount of={wallet[key] ?? knownPart(known[key])} unit="usd" signed why="no cost or price of it is known" />
+        )
       },
       {
         name: "All units",

@@ -10,6 +10,7 @@ import { Empty, Shown } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { type Sorting, sortedBy } from "../parts/sorting.ts"
 import { usePaged } from "../parts/usePaged.tsx"
+import { knownPart } from "./knownPart.ts"
 
 export type PositionsAnswer = Answer<"GET /api/v1/wallets/:wallet/positions">
 type Position = PositionsAnswer["data"]["positions"][number]
@@ -53,25 +54,24 @@ const Holding = ({ position }: { readonly position: Position }) => (
 )
 
 /** A strict figure; its known part in grey while it is not wholly known. */
-const Pair = ({ known, strict }: { readonly strict: string | null; readonly known: string | null }) => (
-  <>
-    {strict === null && known !== null ? (
-      <span class="known-part" title={`The known part; ${UNKNOWN}`}>
-        <Amount of={known} unit="usd" signed short />
-        <span class="hidden">, the known part</span>
-      </span>
-    ) : (
-      <Amount of={strict} unit="usd" signed short why={UNKNOWN} />
-    )}
-  </>
-)
+const Pair = ({ known, strict }: { readonly strict: string | null; readonly known: string | null }) => {
+  const part = knownPart(known)
+  return strict === null && part !== null ? (
+    <span class="known-part" title={`The known part; ${UNKNOWN}`}>
+      <Amount of={part} unit="usd" signed short />
+      <span class="hidden">, the known part</span>
+    </span>
+  ) : (
+    <Amount of={strict} unit="usd" signed short why={UNKNOWN} />
+  )
+}
 
 /** The figure that a column is sorted by: the strict one, or its known part. */
 const figures: Readonly<Record<string, (position: Position) => string | null>> = {
   value: ({ valueUsd }) => valueUsd,
-  total: ({ known, total }) => total ?? known.total,
-  realized: ({ known, realized }) => realized ?? known.realized,
-  unrealized: ({ known, unrealized }) => unrealized ?? known.unrealized,
+  total: ({ known, total }) => total ?? knownPart(known.total),
+  realized: ({ known, realized }) => realized ?? knownPart(known.realized),
+  unrealized: ({ known, unrealized }) => unrealized ?? knownPart(known.unrealized),
   return: ({ roiPct }) => roiPct,
   buys: ({ buys }) => String(buys),
   sells: ({ sells }) => String(sells),
