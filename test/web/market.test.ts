@@ -188,6 +188,55 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
 
     it.effect(
+      "follows the figures of further columns on the socket, and reads them only without it",
+      () =>
+        Effect.gen(function* () {
+          const { url, visit } = yield* App
+          const { page } = yield* visit("/perps")
+          yield* Effect.promise(async () => {
+            // Without a read, only the socket can bring the figures of the list.
+            await page.route(/\/tokens\/screen$/u, (route) => route.fulfill({ status: 503, json: {} }))
+            const asked = new Promise<string>((resolve) => {
+              page.on("websocket", (socket) =>
+                socket.on("framesent", ({ payload }) => {
+                  if (String(payload).includes('"channel":"screen"')) {
+                    resolve(String(payload))
+                  }
+                })
+              )
+            })
+            await page.goto(`${url}/t/${OTHER}`)
+            await page.getByRole("button", { name: "Watch", exact: true }).click()
+            await page.goto(`${url}/?tab=watchlists&window=24h&columns=trades`)
+            assert.deepStrictEqual(JSON.parse(await asked).mints, [OTHER])
+            // A figure has come, known or not. Until then the cell has none.
+            await page.locator('tr:has-text("Wrapped SOL") td .figure').waitFor(LONG)
+          })
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
+      "wraps the sentence above a wide table at the width of the window",
+      () =>
+        Effect.gen(function* () {
+          const { url, visit } = yield* App
+          const { page } = yield* visit("/perps", { width: 390 })
+          yield* Effect.promise(async () => {
+            await scriptMarket(page)
+            await page.goto(`${url}/`)
+            await page.locator("caption > span").waitFor(LONG)
+            const cut = await page.evaluate<number>(`(() => {
+              const sentence = document.querySelector("caption > span")
+              return sentence.getBoundingClientRect().right - sentence.closest(".scroll").getBoundingClientRect().right
+            })()`)
+            assert.isAtMost(cut, 0)
+          })
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
       "has watchlists, a heat map and venues, each at an address of its own",
       () =>
         Effect.gen(function* () {
@@ -373,7 +422,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             await trades.getByText("of the pool", { exact: false }).waitFor(LONG)
 
             const statistics = page.getByRole("region", { name: "Statistics", exact: true })
-            for (const window of ["5m", "1h", "6h", "24h"]) {
+            for (const window of ["5 min", "1 h", "6 h", "24 h"]) {
               await statistics.getByRole("rowheader", { name: window, exact: true }).waitFor(LONG)
             }
             await statistics.getByText("Highest recorded price", { exact: false }).waitFor()

@@ -1,5 +1,5 @@
 /** Tokens of the market with their figures: ranked by the service, or chosen by ranges of any statistic. */
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import type { Answer, BodyOf } from "../data/contract.ts"
 import { call } from "../data/request.ts"
 import { useMarket } from "../data/useLive.ts"
@@ -20,12 +20,36 @@ type Statistic = NonNullable<Body["show"]>[number]
 /** Figures of tokens by mint and statistic. */
 type Figures = (mint: string, statistic: string) => ScalarJson | null
 
-const useScreen = (body: Body | null, everyMs: number): Read<Screen> =>
-  useReading(
-    JSON.stringify(body),
+/**
+ * The rows of a screen. `live` are the rows while the socket keeps them current; otherwise the screen is read every
+ * `everyMs`.
+ */
+const useScreen = (body: Body | null, everyMs: number) => {
+  const key = JSON.stringify(body)
+  const [last, setLast] = useState<{ readonly key: string; readonly screen: LiveScreen } | null>(null)
+  const isConnected = useMarket(body === null ? null : { channel: "screen", ...body }, (event) => {
+    if (event.type === "snapshot" && event.channel === "screen") {
+      setLast({ key, screen: event.data })
+    } else if (event.type === "screen") {
+      setLast((before) => (before === null ? null : { ...before, screen: afterChange(before.screen, event.data) }))
+    }
+  })
+  const read: Read<Screen> = useReading(
+    key,
     body === null ? null : (signal) => call("POST /api/v1/tokens/screen", { body, signal }),
-    everyMs
+    () => (isConnected ? LIVE_MS : everyMs)
   )
+  return { read, live: isConnected && last?.key === key ? last.screen : null }
+}
+
+/** A list of at least these tokens, sorted. It stays the same while it has all of them, so that nothing is read again. */
+const useHeldMints = (mints: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const held = useRef<ReadonlyArray<string>>([])
+  if (!mints.every((mint) => held.current.includes(mint))) {
+    held.current = mints.toSorted()
+  }
+  return held.current
+}
 
 /** The statistics of columns, each once, without those that are known already. */
 const statisticsOf = (
@@ -42,15 +66,13 @@ export const useFigures = (
   isKnown: (key: string) => boolean
 ): Figures => {
   const show = statisticsOf(columns, span, isKnown)
-  // Sorted, so that another order of the same tokens is the same read.
-  const body: Body = { mints: mints.slice(0, MOST).toSorted(), show, limit: MOST }
-  const [last, setLast] = useState<Screen | null>(null)
-  const { answer } = useScreen(mints.length === 0 || show.length === 0 ? null : body, OTHERS_MS)
-  if (answer !== null && answer !== last) {
-    setLast(answer)
-  }
-  // Another list of tokens is another read. Tokens that stay keep their figures until its answer.
-  const known = new Map((answer ?? last)?.data.map(({ token, values }) => [token.address, values]))
+  const held = useHeldMints(mints.slice(0, MOST))
+  const body: Body = { mints: held, show, limit: MOST }
+  const { live, read } = useScreen(mints.length === 0 || show.length === 0 ? null : body, OTHERS_MS)
+  const last = useRef<LiveScreen["rows"] | Screen["data"]>([])
+  // Another list of tokens is another screen. Tokens that stay keep their figures until its answer.
+  last.current = live?.rows ?? read.answer?.data ?? last.current
+  const known = new Map(last.current.map(({ token, values }) => [token.address, values]))
   return (mint, statistic) => known.get(mint)?.[statistic] ?? null
 }
 
@@ -154,21 +176,7 @@ const useScreened = (terms: Terms | null, usual: Terms): Lines => {
     show: statisticsOf(columns, span, () => false),
     limit: MOST
   }
-  const key = terms === null ? "" : JSON.stringify(body)
-  const [live, setLive] = useState<{ readonly key: string; readonly screen: LiveScreen } | null>(null)
-  const isConnected = useMarket(terms === null ? null : { channel: "screen", ...body }, (event) => {
-    if (event.type === "snapshot" && event.channel === "screen") {
-      setLive({ key, screen: event.data })
-    } else if (event.type === "screen") {
-      setLive((before) => (before === null ? null : { ...before, screen: afterChange(before.screen, event.data) }))
-    }
-  })
-  const read = useReading(
-    key,
-    terms === null ? null : (signal) => call("POST /api/v1/tokens/screen", { body, signal }),
-    () => (isConnected ? LIVE_MS : EVERY_MS)
-  )
-  const screen = isConnected && live?.key === key ? live.screen : null
+  const { live: screen, read } = useScreen(terms === null ? null : body, EVERY_MS)
   const lines = (screen?.rows ?? read.answer?.data ?? []).map(({ token, values }): Line => {
     const valueOf = (column: string): ScalarJson | null => values[statisticOf(column, span)] ?? null
     const changes = spans.map(([each]) => [each, valueOf(each)])

@@ -1,5 +1,6 @@
 import type { Answer } from "../data/contract.ts"
 import type { Read } from "../data/useRead.ts"
+import { spans } from "../market/windows.ts"
 import { Figure } from "../parts/Figure.tsx"
 import { When } from "../parts/Links.tsx"
 import { Panel } from "../parts/Panel.tsx"
@@ -13,7 +14,7 @@ type Span = Stats["windows"][number]
 export const STATS_EVERY_MS = 15_000
 
 const columns: ReadonlyArray<Column<Span>> = [
-  { name: "Window", cell: ({ window }) => window },
+  { name: "Window", cell: ({ window }) => spans.find(([span]) => span === window)?.[1] ?? window },
   { name: "Change", isNumber: true, cell: ({ changePct }) => <Figure of={changePct} signed short /> },
   { name: "Volume", isNumber: true, cell: ({ volumeUsd }) => <Figure of={volumeUsd} short /> },
   { name: "Bought", isNumber: true, cell: ({ buyVolumeUsd }) => <Figure of={buyVolumeUsd} short /> },
