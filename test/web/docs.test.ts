@@ -33,6 +33,19 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
+    it.effect("has its heading while it cannot be read", () =>
+      Effect.gen(function* () {
+        const { page } = yield* (yield* App).visit("/status", { signedIn: false })
+        yield* Effect.promise(async () => {
+          const error = { code: "data_unavailable", message: "Not now.", details: [] }
+          await page.route("**/openapi.json", (route) => route.fulfill({ status: 503, json: { error } }))
+          await page.goto(new URL("/docs", page.url()).href)
+          await page.getByText("Not now.").waitFor()
+          await page.getByRole("heading", { level: 1, name: "Reference" }).waitFor()
+        })
+      })
+    )
+
     it.effect.each(schemes)(
       "needs no session and has no accessibility faults, %s",
       (scheme) =>

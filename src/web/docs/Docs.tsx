@@ -46,15 +46,18 @@ export const Docs = () => {
   const read = useReference()
   const page = params["page"] ?? ""
   return (
-    <Shown read={read} what="the reference" rows={12}>
-      {(reference) => (
-        <div class="docs">
-          <Contents reference={reference} current={page} />
-          <div class="page">
-            <Content page={page} reference={reference} />
+    <>
+      {read.answer === null && <h1>Reference</h1>}
+      <Shown read={read} what="the reference" rows={12}>
+        {(reference) => (
+          <div class="docs">
+            <Contents reference={reference} current={page} />
+            <div class="page">
+              <Content page={page} reference={reference} />
+            </div>
           </div>
-        </div>
-      )}
-    </Shown>
+        )}
+      </Shown>
+    </>
   )
 }
