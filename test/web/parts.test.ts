@@ -26,6 +26,7 @@ import { extrasOf, nameOf, noteOf, stateWords } from "../../src/web/status/sourc
 import { stagesOf } from "../../src/web/token/stages.ts"
 import { type Bar, continuous, mergedBars, withBar } from "../../src/web/token/bars.ts"
 import { daysDrawn } from "../../src/web/wallet/days.ts"
+import { knownPart } from "../../src/web/wallet/knownPart.ts"
 
 const MINUTE = 60_000
 
@@ -194,8 +195,8 @@ describe("a number", () => {
   it("has a sign where it is a change, and only there", () => {
     const change = { short: true, signed: true }
     assert.deepStrictEqual(
-      ["1.5", "-1.5", "0"].map((text) => written(text, "percent", change)),
-      ["+1.50 %", "-1.50 %", "0 %"]
+      ["1.5", "-1.5", "0", "-0.00011"].map((text) => written(text, "percent", change)),
+      ["+1.50 %", "-1.50 %", "0 %", "-0.00 %"]
     )
     assert.strictEqual(written("1.5", "usd"), "$1.5")
     assert.strictEqual(written("-2500", "usd", change), "-$2.50K")
@@ -269,6 +270,12 @@ describe("text from other people", () => {
 
   it("is cut between characters when it is long", () => {
     assert.strictEqual(isolated("😀".repeat(65)), `\u2068${"😀".repeat(64)}…\u2069`)
+  })
+})
+
+describe("the known part of a figure", () => {
+  it("is none rather than zero", () => {
+    assert.deepStrictEqual(["-1.5", "0", "0.00", null].map(knownPart), ["-1.5", null, null, null])
   })
 })
 

@@ -7,7 +7,7 @@ import { Figure } from "../parts/Figure.tsx"
 import { WalletLink, When } from "../parts/Links.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty, Shown } from "../parts/States.tsx"
-import { ageWords, because } from "../parts/words.ts"
+import { ageWords, because, briefly, reasonWords } from "../parts/words.ts"
 import { symbolOf, TokenName } from "./TokenName.tsx"
 import { EVERY_MS, type Span } from "./windows.ts"
 
@@ -94,9 +94,9 @@ const InShort = ({ of: row }: { readonly of: Short | undefined }) => {
   return (
     <span class="soft" key={`${holding} ${buyers} ${heldPct.value} ${bundled}`}>
       {holding === null ? (
-        <>
-          {buyers}; what they hold is unknown{because(heldPct.coverage)}
-        </>
+        <span title={heldPct.coverage.reason === null ? undefined : reasonWords(heldPct.coverage.reason)}>
+          {buyers}; holdings {briefly(heldPct.coverage)}
+        </span>
       ) : (
         <>
           {holding} of {buyers} hold <Figure of={heldPct} short />
@@ -176,7 +176,7 @@ const Card = ({ row, short }: { readonly row: Row; readonly short: Short | undef
         <span class="soft age">
           <When atMs={graduatedAtMs ?? createdAtMs} />
           <br />
-          {platform ?? launchpad ?? "–"}
+          {platform ?? launchpad ?? "launchpad unknown"}
         </span>
       </div>
       <Progress row={row} />

@@ -11,7 +11,13 @@ import {
 import { useFlash } from "./useFlash.ts"
 import { ageWords, because, briefly } from "./words.ts"
 
-const states = { known: "complete", partial: "incomplete", stale: "out of date", unavailable: "unknown" } as const
+/** How well something is known, in a word or two. */
+export const states = {
+  known: "complete",
+  partial: "incomplete",
+  stale: "out of date",
+  unavailable: "unknown"
+} as const
 
 /** How well a number is known, in words. */
 export const knowledgeOf = ({ coverage, observedAtMs, status }: ScalarJson): string => {

@@ -95,9 +95,13 @@ const unitOf = (metric: Metric): string => {
 
 const amountWords = (metric: Metric, amount: string): string => written(amount, unitOf(metric))
 
+/** A measured percentage has many digits, unlike one that somebody typed. */
+const measuredWords = (metric: Metric, amount: string): string =>
+  written(amount, unitOf(metric), { short: unitOf(metric) === "percent" })
+
 /** A value of the metric with its unit; a dash when it is unknown. */
 export const valueWords = (metric: Metric, value: string | null): string =>
-  value === null ? "–" : amountWords(metric, value)
+  value === null ? "–" : measuredWords(metric, value)
 
 /** A condition as a phrase. */
 export const conditionWords = ({ metric, operator, source, threshold, windowSeconds }: Condition): string => {

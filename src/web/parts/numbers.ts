@@ -206,6 +206,13 @@ export const shortDecimal = (text: string, isCount = false, separators: Separato
   return `${joined(sign, head, rest, separators)}${SCALES[scale]}`
 }
 
+/** A change in percent, cut to two digits after the point however small it is. */
+const shortChange = (text: string): string => {
+  const [sign, whole, fraction] = partsOf(text)
+  const isTiny = whole === "0" && directionOf(text) !== null && fraction.startsWith("0".repeat(PLACES))
+  return isTiny ? joined(sign, "0", "0".repeat(PLACES), ofReader) : shortDecimal(text)
+}
+
 /** How a number is written. */
 export interface Writing {
   /** Cuts it, see `shortDecimal`. */
@@ -227,6 +234,7 @@ export const written = (
   const isCount = unit === "count" || unit === "plain"
   const plus = signed && directionOf(text) === "up" ? "+" : ""
   const cut = aligned ? alignedDecimal : priced ? pricedDecimal : tidyDecimal
-  const digits = short ? shortDecimal(text, isCount) : cut(text)
+  const digits =
+    short && signed && unit === "percent" ? shortChange(text) : short ? shortDecimal(text, isCount) : cut(text)
   return `${plus}${withUnit(digits, unit)}`
 }

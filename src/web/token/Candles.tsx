@@ -6,6 +6,7 @@ import { Choice } from "../parts/Choice.tsx"
 import { Amount, textOf } from "../parts/Amount.tsx"
 import type { Alert } from "../parts/conditions.ts"
 import { SelectField } from "../parts/Field.tsx"
+import { states } from "../parts/Figure.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty, Failed } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
@@ -64,7 +65,7 @@ const wordsOf = (bars: ReadonlyArray<Bar>, { denom, mode, resolution }: ChartCho
 /** Coverage of the bars in words. */
 const noteOf = ({ meta: { coverage, openBarMs, status } }: Bars): string => {
   const open = openBarMs === null ? "The last bar is closed." : "The last bar is still open."
-  return `The bars are ${status}${because(coverage)}. ${open} A grey line is a bar without a trade, at the close before it. Times are yours.`
+  return `The bars are ${states[status]}${because(coverage)}. ${open} A grey line is a bar without a trade, at the close before it. Times are yours.`
 }
 
 /** The metric of alerts that are levels of a chart; null for a chart in SOL of market values. */

@@ -68,11 +68,14 @@ const Watch = ({ mint, symbol }: { readonly mint: string; readonly symbol: strin
   )
 }
 
+/** In place of what is being read, or could not be read. */
+const Unread = ({ isFailed }: { readonly isFailed: boolean }) => <span class="soft">{isFailed ? "not read" : "…"}</span>
+
 /** Risk signals that are present, as a button that opens them. */
 const Marks = ({ onOpen, read }: { readonly read: Read<RiskAnswer>; readonly onOpen: () => void }) => {
   const tags = read.answer?.data.tags
   if (tags === undefined) {
-    return <span class="soft">…</span>
+    return <Unread isFailed={read.failure !== null} />
   }
   const warnings = tags.filter(({ severity, state }) => state === "present" && severity === "warning")
   const unknown = tags.filter(({ state }) => state === "unknown").length
@@ -93,13 +96,21 @@ const Marks = ({ onOpen, read }: { readonly read: Read<RiskAnswer>; readonly onO
   )
 }
 
-const shown = (scalar: ScalarJson | undefined) =>
-  scalar === undefined ? <span class="soft">…</span> : <Figure of={scalar} short />
-
 /** When the token was created, or else when the service first saw it. */
-const Age = ({ facts, launch }: { readonly facts: TokenFactsJson | null; readonly launch: Found | null }) => {
-  const bornAtMs = facts?.createdAtMs ?? launch?.createdAtMs ?? null
-  const seenAtMs = facts?.firstSeenAtMs ?? null
+const Age = ({
+  facts,
+  isFailed,
+  launch
+}: {
+  readonly facts: TokenFactsJson | null
+  readonly isFailed: boolean
+  readonly launch: Found | null
+}) => {
+  if (facts === null) {
+    return <Unread isFailed={isFailed} />
+  }
+  const bornAtMs = facts.createdAtMs ?? launch?.createdAtMs ?? null
+  const seenAtMs = facts.firstSeenAtMs
   return (
     <>
       <When atMs={bornAtMs ?? seenAtMs} />
@@ -112,6 +123,7 @@ const Age = ({ facts, launch }: { readonly facts: TokenFactsJson | null; readonl
 const Figures = ({
   facts,
   holders,
+  isFailed,
   launch,
   marks,
   venue,
@@ -119,29 +131,35 @@ const Figures = ({
 }: {
   readonly facts: TokenFactsJson | null
   readonly holders: ScalarJson | undefined
+  readonly isFailed: boolean
   readonly launch: Found | null
   readonly volume: ScalarJson | undefined
   readonly venue: string | null
   readonly marks: ComponentChildren
-}) => (
-  <Facts
-    of={[
-      ["Market cap", shown(facts?.marketCapUsd)],
-      ["Liquidity", shown(facts?.liquidityUsd)],
-      ["Volume", shown(volume)],
-      ["Holders", shown(holders ?? facts?.holders)],
-      ["Age", <Age facts={facts} launch={launch} />],
-      ["Platform", launch?.launchpad ?? venue ?? <span class="soft">none known</span>],
-      ["Risk", marks]
-    ]}
-  />
-)
+}) => {
+  const shown = (scalar: ScalarJson | undefined) =>
+    scalar === undefined ? <Unread isFailed={isFailed} /> : <Figure of={scalar} short />
+  return (
+    <Facts
+      of={[
+        ["Market cap", shown(facts?.marketCapUsd)],
+        ["Liquidity", shown(facts?.liquidityUsd)],
+        ["Volume", shown(volume)],
+        ["Holders", shown(holders ?? facts?.holders)],
+        ["Age", <Age facts={facts} isFailed={isFailed} launch={launch} />],
+        ["Platform", launch?.launchpad ?? venue ?? <span class="soft">none known</span>],
+        ["Risk", marks]
+      ]}
+    />
+  )
+}
 
 /** The head: name, price with its change, and the figures that a trader compares. */
 export const Head = ({
   alerts,
   facts,
   holders,
+  isFailed,
   mint,
   onAlerts,
   onRisk,
@@ -155,6 +173,8 @@ export const Head = ({
   /** Called after an alert was set or removed. */
   readonly onAlerts: () => void
   readonly facts: TokenFactsJson | null
+  /** True when reading the facts failed. */
+  readonly isFailed: boolean
   /** The number of holders, once it was read. */
   readonly holders: ScalarJson | undefined
   readonly stats: StatsAnswer | null
@@ -189,7 +209,7 @@ export const Head = ({
           </span>
         </div>
         <div class="row price">
-          <strong>{price === null ? <span class="soft">…</span> : <Figure of={price} />}</strong>
+          <strong>{price === null ? <Unread isFailed={isFailed} /> : <Figure of={price} />}</strong>
           {window !== null && <Figure of={window.changePct} signed short />}
           <Choice label="Window of the change" options={spans} value={span} onChange={setSpan} />
         </div>
@@ -214,7 +234,15 @@ export const Head = ({
           }}
         />
       )}
-      <Figures facts={facts} holders={holders} launch={launch} volume={window?.volumeUsd} venue={venue} marks={marks} />
+      <Figures
+        isFailed={isFailed}
+        facts={facts}
+        holders={holders}
+        launch={launch}
+        volume={window?.volumeUsd}
+        venue={venue}
+        marks={marks}
+      />
     </section>
   )
 }

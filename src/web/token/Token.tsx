@@ -101,6 +101,7 @@ export const Token = () => {
         key={mint}
         mint={mint}
         facts={facts.answer?.data ?? null}
+        isFailed={facts.failure !== null}
         stats={stats.answer}
         holders={holders.answer?.data.holders}
         risk={risk}

@@ -4,6 +4,7 @@ import { useRead } from "../data/useRead.ts"
 import { Choice } from "../parts/Choice.tsx"
 import { WalletLink, When } from "../parts/Links.tsx"
 import { Amount } from "../parts/Amount.tsx"
+import { states } from "../parts/Figure.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { reasonWords } from "../parts/words.ts"
@@ -54,7 +55,7 @@ const columns: ReadonlyArray<Column<Trader>> = [
 ]
 
 const captionOf = ({ coverage, status }: Traders["meta"]): string =>
-  `By observed volume (${status}). Transfers are not counted.${coverage.historyComplete ? "" : " Some history is missing."}`
+  `By observed volume (${states[status]}). Transfers are not counted.${coverage.historyComplete ? "" : " Some history is missing."}`
 
 /** The wallets that trade one token most. */
 export const TopTraders = ({ mint }: { readonly mint: string }) => {

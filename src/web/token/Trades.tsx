@@ -5,7 +5,7 @@ import { useMarket } from "../data/useLive.ts"
 import { usePages } from "../data/usePages.ts"
 import { Amount } from "../parts/Amount.tsx"
 import { Choice } from "../parts/Choice.tsx"
-import { Units } from "../parts/Figure.tsx"
+import { states, Units } from "../parts/Figure.tsx"
 import { TimeOfDay, WalletLink } from "../parts/Links.tsx"
 import { More } from "../parts/More.tsx"
 import { Panel } from "../parts/Panel.tsx"
@@ -81,7 +81,7 @@ const columnsOf = (denom: Denom): ReadonlyArray<Column<Trade>> => [
 
 const captionOf = ({ coverage, status }: TradesAnswer["meta"], pool: string): string => {
   const where = pool === "" ? "of all pools" : `of the pool ${shortAddress(pool)}`
-  return `Newest first, ${where}; ${status}${because(coverage)}.`
+  return `Newest first, ${where}; ${states[status]}${because(coverage)}.`
 }
 
 /** What the user wants to see. */
