@@ -98,7 +98,11 @@ const measure = Effect.gen(function* () {
   const timer = setInterval(() => {
     peak.rss = Math.max(peak.rss, process.memoryUsage.rss())
   }, 500)
-  const [used, database] = [process.cpuUsage(), treeUse(process.pid).databaseSeconds]
+  const [used, usedByMain, database] = [
+    process.cpuUsage(),
+    process.threadCpuUsage(),
+    treeUse(process.pid).databaseSeconds
+  ]
   const request = {
     place: { _tag: "file" as const, path },
     range: { fromSlot: null, toSlot: null, fromMs: null, toMs: null },
@@ -119,7 +123,7 @@ const measure = Effect.gen(function* () {
   const limit = minutes === 0 ? Duration.infinity : Duration.minutes(minutes)
   const [took] = yield* Effect.timed(Effect.asVoid(Effect.timeoutOption(work, limit)))
   clearInterval(timer)
-  const spent = process.cpuUsage(used)
+  const [spent, byMain] = [process.cpuUsage(used), process.threadCpuUsage(usedByMain)]
   const bytes = yield* tableBytes
   const seconds = Duration.toSeconds(took)
   const { blocks, holes, trades } = notes.latest
@@ -133,6 +137,8 @@ const measure = Effect.gen(function* () {
     blocksPerSecond: Number((blocks / seconds).toFixed(1)),
     tradesPerSecond: Math.round(trades / seconds),
     nodeMicrosPerTrade: Number(((spent.user + spent.system) / trades).toFixed(1)),
+    // Pricing and storing. The rest is reading, decoding and the garbage collector.
+    mainMicrosPerTrade: Number(((byMain.user + byMain.system) / trades).toFixed(1)),
     databaseMicrosPerTrade: Number((((treeUse(process.pid).databaseSeconds - database) * 1e6) / trades).toFixed(1)),
     bytesPerTrade,
     tables: bytes,
