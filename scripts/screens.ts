@@ -112,8 +112,8 @@ const historyRead = async (url: string) => {
   const limit = performance.now() + READY_WITHIN_MS
   while (performance.now() < limit) {
     const response = await fetch(`${url}/freshness`)
-    const { data }: { data: ReadonlyArray<{ source: string; share?: number }> } = await response.json()
-    if (data.some(({ share, source }) => source === "backfill" && share === 1)) {
+    const { data }: { data: ReadonlyArray<{ reason?: string }> } = await response.json()
+    if (data.every(({ reason }) => reason !== "backfill_running")) {
       return
     }
     await sleep(1000)
