@@ -33,7 +33,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
-    it.effect("has its heading while it cannot be read", () =>
+    it.effect("and its changes have their headings while they cannot be read", () =>
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit("/status", { signedIn: false })
         yield* Effect.promise(async () => {
@@ -42,6 +42,12 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.goto(new URL("/docs", page.url()).href)
           await page.getByText("Not now.").waitFor()
           await page.getByRole("heading", { level: 1, name: "Reference" }).waitFor()
+          await page.route("**/changelog", (route) =>
+            route.request().isNavigationRequest() ? route.continue() : route.fulfill({ status: 503, json: { error } })
+          )
+          await page.goto(new URL("/changelog", page.url()).href)
+          await page.getByText("Not now.", { exact: true }).waitFor()
+          await page.getByRole("heading", { level: 1, name: "Changes of the API" }).waitFor()
         })
       })
     )

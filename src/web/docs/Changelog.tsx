@@ -1,4 +1,4 @@
-import { respond } from "../data/request.ts"
+import { failureOf, respond } from "../data/request.ts"
 import { useReading } from "../data/useRead.ts"
 import { Markdown } from "../parts/Markdown.tsx"
 import { Shown } from "../parts/States.tsx"
@@ -7,6 +7,9 @@ import "../style/docs.css"
 
 const readChanges = async (signal: AbortSignal): Promise<string> => {
   const response = await respond("GET", "/changelog", { headers: { accept: "text/markdown" }, signal })
+  if (!response.ok) {
+    throw await failureOf(response)
+  }
   return response.text()
 }
 
@@ -15,12 +18,15 @@ export const Changelog = () => {
   useTitle("Changes")
   const read = useReading("changelog", readChanges)
   return (
-    <Shown read={read} what="the changes" rows={12}>
-      {(text) => (
-        <div class="docs-alone">
-          <Markdown text={text} />
-        </div>
-      )}
-    </Shown>
+    <>
+      {read.answer === null && <h1>Changes of the API</h1>}
+      <Shown read={read} what="the changes" rows={12}>
+        {(text) => (
+          <div class="docs-alone">
+            <Markdown text={text} />
+          </div>
+        )}
+      </Shown>
+    </>
   )
 }
