@@ -51,10 +51,13 @@ export const comparisons = (mints: ReadonlyArray<string>): ReadonlyArray<Compari
       (service, found, findings) =>
         compareMarketValues(service, found, findings, mint)
   ),
-  ...(["1h", "24h", "all"] as const).map(
-    (window): Comparison =>
-      (service, found, findings) =>
-        compareLeaders(service, found, findings, window)
+  // One order at a time: each answer has to be of the same slot.
+  ...(["1h", "24h", "all"] as const).flatMap((window) =>
+    (["volume", "realized", "trades"] as const).map(
+      (sort): Comparison =>
+        (service, found, findings) =>
+          compareLeaders(service, found, findings, window, sort)
+    )
   ),
   ...mints.flatMap((mint) =>
     (["1h", "24h", "all"] as const).map(

@@ -2,7 +2,7 @@
 import { barsOf, type RawBar } from "./bars.ts"
 import { type Findings, numberOf, PERCENT_TOLERANCE, unitsOf } from "./differences.ts"
 import type { PoolTrade, TradeRecord } from "./record.ts"
-import type { Service, WireBar, WireLeader, WireMovement } from "./service.ts"
+import type { LeaderSort, Service, WireBar, WireLeader, WireMovement } from "./service.ts"
 import { leadersOf, type RawLeader, rankedFrom, type RankedWindow, tradersOf, walletTotals } from "./traders.ts"
 import { beginOf, marketWindow, type RawWindow, tokenWindows, WINDOWS, type WindowName } from "./windows.ts"
 
@@ -290,22 +290,26 @@ export const compareTraders = async (
   })
 }
 
-/** The wallets with the highest volume over all tokens. Results at cost need the record from its beginning. */
-export const compareLeaders = async (service: Service, found: Recomputed, findings: Findings, window: RankedWindow) => {
+/** The first wallets over all tokens in one order. Results at cost need the record from its beginning. */
+export const compareLeaders = async (
+  service: Service,
+  found: Recomputed,
+  findings: Findings,
+  window: RankedWindow,
+  sort: LeaderSort
+) => {
   const { record } = found
   if (!found.isWhole || record.unknown.size > 0 || record.unexplained.size > 0) {
     return
   }
   const all = walletTotals(record.wallets, window, found.now)
-  for (const sort of ["volume", "realized", "trades"] as const) {
-    const { rows, wallets } = await service.leaders(window, sort)
-    const wanted = leadersOf(all, sort)
-    findings.number("leaders", `${window} ${sort}`, "wallets", wallets, all.length)
-    findings.number("leaders", `${window} ${sort}`, "rows", rows.length, Math.min(MOST_LEADERS, wanted.length))
-    rows.forEach((row, place) => {
-      compareLeader(findings, `${window} ${sort} ${row.wallet}`, row, wanted[place])
-    })
-  }
+  const { rows, wallets } = await service.leaders(window, sort)
+  const wanted = leadersOf(all, sort)
+  findings.number("leaders", `${window} ${sort}`, "wallets", wallets, all.length)
+  findings.number("leaders", `${window} ${sort}`, "rows", rows.length, Math.min(MOST_LEADERS, wanted.length))
+  rows.forEach((row, place) => {
+    compareLeader(findings, `${window} ${sort} ${row.wallet}`, row, wanted[place])
+  })
 }
 
 /** Rows of a ranking that are read. */

@@ -298,12 +298,9 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
         const own = makeFindings()
         const leaders: Service["leaders"] = async (window, sort) => {
           const { rows, wallets } = await service.leaders(window, sort)
-          return {
-            rows: sort === "volume" ? rows.map((row, place) => (place === 0 ? change(row) : row)) : rows,
-            wallets
-          }
+          return { rows: rows.map((row, place) => (place === 0 ? change(row) : row)), wallets }
         }
-        await compareLeaders({ ...service, leaders }, found, own, "1h")
+        await compareLeaders({ ...service, leaders }, found, own, "1h", "volume")
         return own.differences.map(({ field }) => field)
       }
       const changed: ReadonlyArray<readonly [string, (row: WireLeader) => WireLeader]> = [
