@@ -8,8 +8,27 @@ export const MIB = 1024 * 1024
 export const MOST_BYTES = 32 * MIB
 
 const NEWLINE = 10
+const SPACE = 32
 
-/** Splits bytes into lines of text. Throws `ImportRefused` when a line is too long. */
+/** A line of megabytes. Its text is only made when it is asked for: of the threads that read a file, one needs it. */
+export class Line {
+  readonly #parts: ReadonlyArray<Uint8Array>
+
+  constructor(parts: ReadonlyArray<Uint8Array>) {
+    this.#parts = parts
+  }
+
+  /** True for a line without a visible character. */
+  get isBlank(): boolean {
+    return this.#parts.every((part) => part.every((byte) => byte <= SPACE))
+  }
+
+  text(): string {
+    return Buffer.concat(this.#parts).toString()
+  }
+}
+
+/** Splits bytes into lines. Throws `ImportRefused` when a line is too long. */
 export class LineSplitter {
   readonly #name: string
   #parts: Array<Uint8Array> = []
@@ -21,8 +40,8 @@ export class LineSplitter {
   }
 
   /** The lines that end in these bytes. */
-  add(bytes: Uint8Array): ReadonlyArray<string> {
-    const lines: Array<string> = []
+  add(bytes: Uint8Array): ReadonlyArray<Line> {
+    const lines: Array<Line> = []
     let start = 0
     for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
       this.#keep(bytes.subarray(start, end))
@@ -33,8 +52,8 @@ export class LineSplitter {
     return lines
   }
 
-  /** The last line, which no newline ends; empty when there is none. */
-  end(): string {
+  /** The last line, which no newline ends; blank when there is none. */
+  end(): Line {
     return this.#take()
   }
 
@@ -46,10 +65,10 @@ export class LineSplitter {
     this.#parts.push(bytes)
   }
 
-  #take(): string {
-    const text = Buffer.concat(this.#parts).toString()
+  #take(): Line {
+    const line = new Line(this.#parts)
     this.#parts = []
     this.#bytes = 0
-    return text
+    return line
   }
 }

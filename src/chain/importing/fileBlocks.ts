@@ -17,7 +17,7 @@ import { isCount, isFields } from "../decoding/jsonFields.ts"
 import { FORMAT, readEntries } from "../recording/recordEntry.ts"
 import { listFiles } from "../recording/recordFiles.ts"
 import { type ImportRange, ImportRefused, type ImportShare, type SourceBlock } from "./importSource.ts"
-import { LineSplitter, MIB, MOST_BYTES } from "./LineSplitter.ts"
+import { type Line, LineSplitter, MIB, MOST_BYTES } from "./LineSplitter.ts"
 
 const LINES = /\.(?:ndjson|jsonl)(?:\.gz|\.zst)?$/u
 const ONE = /^(\d{1,12})\.json(?:\.gz|\.zst)?$/u
@@ -96,7 +96,7 @@ const bytesOf = async (path: string): Promise<Buffer> => {
  */
 const PIECE = MIB
 
-async function* textLines(path: string, name: string): AsyncGenerator<string> {
+async function* linesIn(path: string, name: string): AsyncGenerator<Line> {
   const raw = createReadStream(path, { highWaterMark: PIECE })
   const unpacker = name.endsWith(".gz")
     ? createGunzip({ chunkSize: PIECE })
@@ -121,10 +121,10 @@ async function* textLines(path: string, name: string): AsyncGenerator<string> {
 
 async function* linesOf(path: string, name: string, isOwn: Turns): AsyncGenerator<SourceBlock> {
   let [number, before] = [0, -1]
-  for await (const text of textLines(path, name)) {
+  for await (const line of linesIn(path, name)) {
     number += 1
-    if (text.trim() !== "" && isOwn()) {
-      const block = blockOfLine(text, `line ${number} of ${name}`)
+    if (!line.isBlank && isOwn()) {
+      const block = blockOfLine(line.text(), `line ${number} of ${name}`)
       if (block.slot <= before) {
         refuse(`line ${number} of ${name}: slot ${block.slot} comes after slot ${before}; lines have to be in order`)
       }

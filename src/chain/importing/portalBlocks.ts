@@ -9,7 +9,7 @@ import { makeExchange } from "../../operations/upstreamHttp.ts"
 import { ChainUnavailable } from "../ChainUnavailable.ts"
 import { failedCall } from "../rpc/rpcHttp.ts"
 import { ANCHOR_SLOTS, ImportRefused, type ImportRange, type SourceBlock } from "./importSource.ts"
-import { LineSplitter } from "./LineSplitter.ts"
+import { type Line, LineSplitter } from "./LineSplitter.ts"
 import { blockOfPortal, portalFields } from "./portalBlock.ts"
 
 /** The public portal answers 20 requests in ten seconds. */
@@ -65,8 +65,11 @@ const parsed = (text: string): SourceBlock => {
 const refusedBy = (error: unknown) =>
   error instanceof ImportRefused ? error : new ImportRefused({ detail: "a block of the portal cannot be read" })
 
-const blocksIn = (lines: ReadonlyArray<string>) =>
-  Effect.try({ try: () => lines.filter((line) => line.trim() !== "").map(parsed), catch: refusedBy })
+const blocksIn = (lines: ReadonlyArray<Line>) =>
+  Effect.try({
+    try: () => lines.filter(({ isBlank }) => !isBlank).map((line) => parsed(line.text())),
+    catch: refusedBy
+  })
 
 /** The blocks of one answer. */
 const blocksOf = ({ stream }: HttpClientResponse.HttpClientResponse) =>
