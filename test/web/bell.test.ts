@@ -86,6 +86,16 @@ const untilTold = async (pages: ReadonlyArray<Page>, words: string): Promise<Rea
   return Promise.all(pages.map(toldBy))
 }
 
+/** Until the service has read the past of the simulated chain, its newest swaps and its alerts are of long ago. */
+const IS_CAUGHT_UP = `fetch("/freshness")
+  .then((answer) => answer.json())
+  .then(({ data }) => data.some(({ source, status }) => source === "trades" && status === "known"))`
+
+/** The price of the last swap, which alerts compare. */
+const LAST_PRICE = `fetch("/api/v1/tokens/solana/${FERN}/trades?limit=1")
+  .then((answer) => answer.json())
+  .then(({ data: [trade] }) => Number(trade.priceUsd))`
+
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("an alert that fires", (it) => {
     it.effect(
@@ -165,11 +175,11 @@ describe.runIf(isAvailable)("in a browser", () => {
             page.setDefaultTimeout(PATIENCE_MS)
             await page.getByRole("button", { name: "Open my session" }).click()
             await page.getByRole("button", { name: "Sign out", exact: true }).waitFor()
+            await page.waitForFunction(IS_CAUGHT_UP, undefined, { polling: 1_000 })
             await page.goto(`${app.url}/t/${FERN}`)
             const head = page.getByRole("region", { name: "Token at a glance" })
-            const price = head.locator(".price data").first()
-            await price.getByText(/\$/u).waitFor()
-            const now = Number(await price.getAttribute("value"))
+            await head.locator(".price data").first().getByText(/\$/u).waitFor()
+            const now = await page.evaluate<number>(LAST_PRICE)
             const dialog = page.getByRole("dialog", { name: /Alert on/u })
             for (const factor of [0.9995, 1.0005]) {
               await head.getByRole("button", { name: /^Alert/u }).click()

@@ -13,19 +13,25 @@ export interface ScalarJson {
 /** Milliseconds by which the time of a block may differ from the clock that observed a price. */
 const BLOCK_TIME_SKEW_MS = 10_000
 
+/** Milliseconds after which the price of a swap is no longer the price of now. */
+const SWAP_COUNTS_MS = 60_000
+
 /**
  * The price of a swap that a socket reported, unless the price that was read is of a later time: a market that catches
- * up reports swaps of long ago.
+ * up reports swaps of long ago. Where no price could be read, an old swap is a stale price.
  */
 export const newerPrice = (
   price: ScalarJson,
-  swap: { readonly value: string; readonly atMs: number | null }
+  swap: { readonly value: string; readonly atMs: number | null },
+  nowMs: number
 ): ScalarJson => {
   const readAtMs = price.value === null ? null : price.observedAtMs
   if (readAtMs !== null && (swap.atMs === null || swap.atMs + BLOCK_TIME_SKEW_MS < readAtMs)) {
     return price
   }
-  const status = price.status === "unavailable" || price.status === "stale" ? "known" : price.status
+  const isFresh = swap.atMs !== null && nowMs - swap.atMs < SWAP_COUNTS_MS
+  const status =
+    price.status === "unavailable" || price.status === "stale" ? (isFresh ? "known" : "stale") : price.status
   return { ...price, status, value: swap.value, observedAtMs: swap.atMs }
 }
 

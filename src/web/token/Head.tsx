@@ -37,7 +37,7 @@ const usePrice = (mint: string, facts: TokenFactsJson | null): ScalarJson | null
   if (facts === null) {
     return null
   }
-  return isLive && live?.mint === mint ? newerPrice(facts.priceUsd, live) : facts.priceUsd
+  return isLive && live?.mint === mint ? newerPrice(facts.priceUsd, live, Date.now()) : facts.priceUsd
 }
 
 /** What the search knows of the token: the launchpad that it came from. */
