@@ -91,6 +91,13 @@ const IS_CAUGHT_UP = `fetch("/freshness")
   .then((answer) => answer.json())
   .then(({ data }) => data.some(({ source, status }) => source === "trades" && status === "known"))`
 
+const untilCaughtUp = async (page: Page): Promise<void> => {
+  if (!(await page.evaluate<boolean>(IS_CAUGHT_UP))) {
+    await page.waitForTimeout(1_000)
+    return untilCaughtUp(page)
+  }
+}
+
 /** The price of the last swap, which alerts compare. */
 const LAST_PRICE = `fetch("/api/v1/tokens/solana/${FERN}/trades?limit=1")
   .then((answer) => answer.json())
@@ -175,7 +182,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             page.setDefaultTimeout(PATIENCE_MS)
             await page.getByRole("button", { name: "Open my session" }).click()
             await page.getByRole("button", { name: "Sign out", exact: true }).waitFor()
-            await page.waitForFunction(IS_CAUGHT_UP, undefined, { polling: 1_000 })
+            await untilCaughtUp(page)
             await page.goto(`${app.url}/t/${FERN}`)
             const head = page.getByRole("region", { name: "Token at a glance" })
             await head.locator(".price data").first().getByText(/\$/u).waitFor()
