@@ -314,7 +314,8 @@ describe.runIf(isAvailable)("in a browser", () => {
             await chart.waitFor(LONG)
             assert.isAbove(await chart.locator("canvas").count(), 0)
             const [request] = await Promise.all([
-              page.waitForRequest(/market\/chart\/.*from=/u, LONG),
+              // While the socket brings the bars, the chart is read again after a minute.
+              page.waitForRequest(/market\/chart\/.*from=/u, { timeout: 2 * LONG.timeout }),
               page.getByText("The last bars as a table").click()
             ])
             assert.include(request.url(), FERN)
