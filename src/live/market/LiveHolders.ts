@@ -15,7 +15,12 @@ import { refusalIn, type TopicRoom } from "./topicRoom.ts"
 /** Shortest time between two looks at the holders of a token, in milliseconds. */
 export const HOLDERS_MS = 5000
 /** Tokens whose holders are read by subscriptions. */
-export const HELD_TOKENS: TopicRoom = { channel: "holders", most: 200, share: 50, named: "the holders of tokens" }
+export const HELD_TOKENS: TopicRoom = {
+  channel: "holders",
+  most: 200,
+  share: 50,
+  named: (count) => `the holders of ${count} tokens`
+}
 
 interface Seen {
   readonly text: string

@@ -19,7 +19,12 @@ export const SCREEN_MS = 3000
 /** An unchanged screen is confirmed after this long, in milliseconds. */
 const CONFIRM_MS = 10_000
 /** Distinct screens. */
-export const SCREENS: TopicRoom = { channel: "screen", most: 32, share: 8, named: "different screens" }
+export const SCREENS: TopicRoom = {
+  channel: "screen",
+  most: 32,
+  share: 8,
+  named: (count) => `${count} different screens`
+}
 
 type Page = RankedPage<ScreenRow>
 type ScreenTerms = Extract<Terms, { readonly channel: "screen" }>

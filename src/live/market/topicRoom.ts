@@ -1,4 +1,4 @@
-/** Topics that a process works for again and again: how many there may be, and how many one account may bring. */
+/** Limits of topics that a process evaluates again and again: how many there may be, and how many one account may bring. */
 import type { Channel } from "../../api/schemas/MarketFrame.ts"
 import type { MarketHub } from "./MarketHub.ts"
 import type { Ending, Subscription, Topic } from "./Topic.ts"
@@ -10,8 +10,8 @@ export interface TopicRoom {
   readonly most: number
   /** Most topics that only one account reads. */
   readonly share: number
-  /** What the topics are, for messages. */
-  readonly named: string
+  /** Names a number of topics, for messages. */
+  readonly named: (count: number) => string
 }
 
 const full = (message: string): Ending => ({ code: "rate_limited", message, retryAfterMs: 30_000 })
@@ -24,10 +24,10 @@ export const refusalIn = (
 ): Ending | null => {
   const others = Array.from(hub.topicsOf(channel)).filter((other) => other !== topic)
   if (others.length >= most) {
-    return full(`This process follows ${named} of subscriptions already: ${most}.`)
+    return full(`This process follows ${named(most)} for subscriptions already.`)
   }
   const { accountId } = stream.grant
   const isOwn = ({ readers }: Topic): boolean =>
     Array.from(readers).every((each) => each.stream.grant.accountId === accountId)
-  return others.filter(isOwn).length >= share ? full(`Your account alone follows ${named} already: ${share}.`) : null
+  return others.filter(isOwn).length >= share ? full(`Your account alone follows ${named(share)} already.`) : null
 }
