@@ -33,7 +33,7 @@ const mark = join(folder, "complete")
 /** The past of the simulated market, made by the code of this bundle. */
 const past = join(folder, "past.bin")
 
-/** The sources that the past is made by, and their digest when the bundle was built. */
+/** The sources that make the past, and their digest when the bundle was built. */
 const pastSources = join(folder, "past.json")
 
 /** Time of the newest change in a tree; 0 when it does not exist. A folder changes when one of its files is removed. */
@@ -52,7 +52,7 @@ export const isNewer = (file, origins) => {
 /** The address of the bundle; null when it is missing or older than its sources. */
 export const freshBundle = () => (isNewer(mark, [packages, sources]) ? pathToFileURL(join(folder, "main.js")) : null)
 
-/** Changes with the files, the packages and Node. */
+/** A digest that changes with the files, the packages and Node. */
 const digestOf = (files) =>
   [packages, ...files.map((file) => join(sources, file))]
     .reduce((hash, file) => hash.update(readFileSync(file)), createHash("sha256").update(process.version))
@@ -69,8 +69,8 @@ const isPastCurrent = () => {
 }
 
 /**
- * The file with the past of the simulated market; null when there is none, or when its code has changed. Then the chain
- * would not continue it. Other sources may have changed since: a start from them uses the past too.
+ * The file with the past of the simulated market; null when there is none, or when its code has changed, because the chain
+ * would not continue it then. Changes of other sources do not matter.
  */
 export const recordedPast = () => (existsSync(past) && isPastCurrent() ? past : null)
 

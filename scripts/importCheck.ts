@@ -37,7 +37,7 @@ const slots = numberOption("--slots", values.slots, { whole: true })
 const speed = numberOption("--speed", values.speed)
 const kills = numberOption("--kills", values.kills, { whole: true, least: 0 })
 const swaps = numberOption("--swaps", values.swaps)
-const asked = values.sources.split(",")
+const chosen = values.sources.split(",")
 const SAMPLE_WALLETS = 20
 const PATIENCE = "20 minutes"
 
@@ -183,7 +183,7 @@ const run = Effect.fnUntraced(function* (folder: string) {
   let differences = 0
   let isWhole = true
   for (const [name, args] of Object.entries(sources)) {
-    if (!asked.includes(name)) {
+    if (!chosen.includes(name)) {
       continue
     }
     const own = folderOf(name)

@@ -29,7 +29,7 @@ const BEFORE_SECONDS = 300
 /** Milliseconds of a slot, at least. */
 const SLOT_MS = 380
 /** The service takes the first snapshot of the holders of a token within a minute. */
-const MOST_HOURS_MS = 90_000
+const HOURS_WITHIN_MS = 90_000
 
 const { values } = parseArgs({
   options: {
@@ -70,7 +70,7 @@ const main = async (rpc: string, api: string, key: string): Promise<number> => {
   const moving = await checkLiquidity(service, rpc, chain.after().record, findings, mints)
   const { record } = chain.after()
   const withoutHolders = await checkHolders(service, rpc, record, findings, mints)
-  await awaitHours(service, mints, MOST_HOURS_MS)
+  await awaitHours(service, mints, HOURS_WITHIN_MS)
   const firstRead = chain.blocks[0]?.slot ?? newest
   const withoutHours = await compareHolderHours(service, rpc, chain.after().record, findings, mints, firstRead)
   const { differences } = findings

@@ -14,7 +14,7 @@ const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY 
 
 Reads every block that the node of a simulated chain has over JSON-RPC, rebuilds holdings, lots, cost and profit of the N
 busiest wallets (200) from the balances of each token account and transfers, and compares each figure with /wallets/{wallet}/positions, /pnl/history, /trades, /performance, /lots, /balances and /funded-by,
-and each holding with the balances of the chain. The same of the transfers that opened wallets and of launches: /funded-by, /related and /launches of up to N wallets that
+and each holding with the balances of the chain. It also compares launches and the transfers that opened wallets: /funded-by, /related and /launches of up to N wallets each that
 launched tokens, that opened wallets, and that were opened. The node has to have every block that the service has
 (SIMULATOR_BLOCKS_KEPT), and 200 wallets trade only with SIMULATOR_RETAIL_WALLETS=200. A wallet that trades meanwhile is compared again after the next blocks, at most 30 rounds. Exits with 1 when
 a figure differs, and prints each that does. --identities names the file that the service reads as IDENTITIES_FILE, a JSON array
@@ -23,7 +23,7 @@ here: lots of wallets with one owner go with their transfers.
 
 const MOST_PRINTED = 100
 const PAUSE_MS = 2000
-/** Reads of one path that the service may fail for now. */
+/** The most answers with 503 to reads of one path. */
 const MOST_TRIES = 60
 
 const { values } = parseArgs({
@@ -44,7 +44,7 @@ const rounds = numberOption("--rounds", values.rounds, { whole: true })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Reads a path, and waits as long as the service asks for. What it cannot read now it is asked again for a few times. */
+/** Reads a path, and waits as long as the service asks for. Tries again while the service cannot answer, at most `MOST_TRIES` times. */
 const reader =
   (api: string, key: string): ReadService =>
   async (path) => {

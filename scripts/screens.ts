@@ -222,7 +222,7 @@ const settled = async (page: Page) => {
   await page.waitForTimeout(COLUMNS_MS)
 }
 
-/** A page in one state, and its pictures. */
+/** A page in one state. */
 interface Visit {
   readonly name: string
   readonly path: string
@@ -234,14 +234,14 @@ interface Looks {
   readonly schemes: ReadonlyArray<"light" | "dark">
 }
 
-/** Calls `onFile` with each picture's place, once the page looks like it. */
-const lookAt = async (page: Page, { schemes, widths }: Looks, onFile: (look: string) => Promise<unknown>) => {
+/** Gives the page each width and scheme, and calls `onLook` with its name once the page is drawn anew. */
+const lookAt = async (page: Page, { schemes, widths }: Looks, onLook: (look: string) => Promise<unknown>) => {
   for (const width of widths) {
     await page.setViewportSize({ width, height: HEIGHT })
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
       await page.waitForTimeout(REDRAWN_MS)
-      await onFile(`${width}-${colorScheme}`)
+      await onLook(`${width}-${colorScheme}`)
     }
   }
 }

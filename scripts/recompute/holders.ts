@@ -203,7 +203,7 @@ const foundBy = ({ slot, transactions }: RawBlock, mints: ReadonlySet<string>): 
       })
   })
 
-/** Owners that are no wallets: of vaults, of curves, and those of the service's largest holders that it says are none. */
+/** Owners that are no wallets: pools, curves, owners of vaults, and large holders that the service says are no wallets. */
 const notWallets = (
   { launches, pools }: Pick<TradeRecord, "launches" | "pools">,
   mint: string,
@@ -243,8 +243,8 @@ const compareHour = (
 }
 
 /**
- * Compares the hours of some mints that the node has every block since. `firstSlot` is its first block. Returns how many mints
- * have no such hour.
+ * Compares the hours of some mints from `firstSlot` on. The node has to have every block since. Returns how many mints have no
+ * such hour.
  */
 export const compareHolderHours = async (
   service: Pick<Service, "holderHistory" | "holders">,
@@ -293,7 +293,7 @@ export const compareHolderHours = async (
   return mints.length - tokens.length
 }
 
-/** Waits until a service has an hour of the holders of some mints, at most so long: it takes snapshots once a minute. */
+/** Waits until a service has an hour of holders for each mint, for at most `mostMs`. It takes snapshots once a minute. */
 export const awaitHours = async (
   service: Pick<Service, "holderHistory">,
   mints: ReadonlyArray<string>,

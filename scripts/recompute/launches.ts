@@ -59,7 +59,10 @@ const pumpLaunch = (event: Uint8Array): RawLaunch | null => {
     : null
 }
 
-/** LaunchLab names the mint in its instructions alone: at 6 behind the curve of a creation by 1, at 1 in a migration to CPMM. */
+/**
+ * LaunchLab names the mint in its instructions alone. A creation has its creator at 1, the curve at 5 and the mint at 6; a
+ * migration to CPMM has the mint at 1 and the pool at 5.
+ */
 const launchLabLaunch = (data: Uint8Array, key: (at: number) => string): ReadonlyArray<RawLaunch> => {
   const launchpad = "raydium-launchlab"
   if (LAUNCHLAB_CREATIONS.some((creation) => begins(data, creation))) {

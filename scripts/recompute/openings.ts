@@ -95,14 +95,14 @@ export interface ServiceRelated {
   readonly funder: { readonly wallet: string; readonly opened: number; readonly hasMore: boolean } | null
 }
 
-/** Wallets that the service counts of one funder. It lists nobody of a funder with more. */
+/** The most wallets that the service counts for one funder. It lists none of the wallets of a funder with more. */
 const MOST_COUNTED = 1000
 
-const given = (opening: ServiceOpening | null): string | null =>
+const serviceText = (opening: ServiceOpening | null): string | null =>
   opening &&
   [opening.signature, opening.slot, opening.timeMs / 1000, opening.funder, opening.lamports].map(String).join(" ")
 
-const own = (opening: RawOpening | undefined): string | null =>
+const recomputedText = (opening: RawOpening | undefined): string | null =>
   opening === undefined
     ? null
     : [opening.signature, opening.slot, opening.second, opening.funder, opening.lamports].map(String).join(" ")
@@ -119,16 +119,16 @@ export const compareRelated = (
   const isHub = opened.length > MOST_COUNTED
   const wanted = isHub ? [] : opened.filter((each) => each.wallet !== wallet).toReversed()
   const texts = {
-    given: rows.map((row) => `${row.wallet} ${given(row.evidence)}`),
-    own: wanted.map((each) => `${each.wallet} ${own(each)}`)
+    service: rows.map((row) => `${row.wallet} ${serviceText(row.evidence)}`),
+    recomputed: wanted.map((each) => `${each.wallet} ${recomputedText(each)}`)
   }
   const counted = sender === undefined ? null : `${sender} ${Math.min(opened.length, MOST_COUNTED)} ${isHub}`
   const figures: ReadonlyArray<readonly [string, string | null, string | null]> = [
-    ["funding", given(funding), own(first.get(wallet))],
+    ["funding", serviceText(funding), recomputedText(first.get(wallet))],
     ["funder", funder && `${funder.wallet} ${funder.opened} ${funder.hasMore}`, counted],
     ...Array.from(
-      { length: Math.max(texts.given.length, texts.own.length) },
-      (_, place) => [`place ${place + 1}`, texts.given[place] ?? null, texts.own[place] ?? null] as const
+      { length: Math.max(texts.service.length, texts.recomputed.length) },
+      (_, place) => [`place ${place + 1}`, texts.service[place] ?? null, texts.recomputed[place] ?? null] as const
     )
   ]
   return {
@@ -151,7 +151,7 @@ export const compareOpening = (
   first: ReadonlyMap<string, RawOpening>,
   opening: ServiceOpening | null
 ): { readonly figures: number; readonly differences: ReadonlyArray<WalletDifference> } => {
-  const [service, recomputed] = [given(opening), own(first.get(wallet))]
+  const [service, recomputed] = [serviceText(opening), recomputedText(first.get(wallet))]
   const difference = { wallet, mint: null, field: "opening", service, recomputed }
   return { figures: 1, differences: service === recomputed ? [] : [difference] }
 }

@@ -12,7 +12,7 @@ const mostOften = (wallets: ReadonlyArray<string>, most: number): ReadonlyArray<
     .slice(0, most)
     .map(([wallet]) => wallet)
 
-/** At most so many wallets of each kind: those with most launches, those that opened most wallets, and the last ones opened. */
+/** At most `most` wallets of each kind: those with most launches, those that opened most wallets, and the last ones opened. */
 export const originsOf = ({ launches, openings }: Origins, most: number): ReadonlyArray<string> =>
   Array.from(
     new Set([

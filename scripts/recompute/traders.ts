@@ -125,8 +125,9 @@ export interface RawLeader {
   readonly volume: bigint
   /** Of the tokens whose sales all have a known result. */
   readonly realizedNanos: bigint
-  /** Proceeds of these tokens, and of all; null while the proceeds of a sale are unknown. */
+  /** Proceeds of the tokens whose sales all have a known result. */
   readonly knownSoldNanos: bigint
+  /** Proceeds of all tokens; null while the proceeds of a sale are unknown. */
   readonly soldNanos: bigint | null
   readonly knownTokens: number
   readonly unknownTokens: number
@@ -175,7 +176,7 @@ export const walletTotals = (
   )
 }
 
-/** The wallets of a ranking, the first by a value, then by address. By profit only wallets with a known one. */
+/** The wallets of a ranking, the highest value first, then by address. A ranking by profit has only wallets with a known profit. */
 export const leadersOf = (wallets: ReadonlyArray<RawLeader>, sort: LeaderSort): ReadonlyArray<RawLeader> => {
   const valueOf = VALUES[sort]
   return wallets

@@ -38,7 +38,8 @@ export const marketWords = {
   liquidity: "Liquidity was added to a pool or taken from it.",
   candle: "The open candle changed. At most 4 a second.",
   candle_closed: "A candle is final.",
-  price: "The price changed. At most 4 a second; while the service reads old blocks, none, and then the newest.",
+  price:
+    "The price changed. At most 4 a second. None is sent while the service reads old blocks; the newest one follows.",
   launch: "A token was put on the curve of a launchpad.",
   graduation: "A token left its curve for a pool.",
   movers: "The ranking changed. At most every 2 seconds.",

@@ -10,7 +10,7 @@ export const MOST_BYTES = 32 * MIB
 const NEWLINE = 10
 const SPACE = 32
 
-/** A line of megabytes. Its text is only made when it is asked for: of the threads that read a file, one needs it. */
+/** A line, often of megabytes. Its text is made when it is asked for: only one of the threads that read a file needs it. */
 export class Line {
   readonly #parts: ReadonlyArray<Uint8Array>
 

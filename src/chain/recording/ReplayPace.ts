@@ -22,12 +22,12 @@ export class ReplayPace {
     this.speed = speed
   }
 
-  /** The newest slot of which something was played, or is about to be. */
+  /** The newest slot that has begun, or is about to begin. */
   get slot(): number {
     return this.#slot
   }
 
-  /** True once its last slot is played whole, and nothing more is played until it is told to go on. */
+  /** True once the replay has played its last slot whole, and waits until it is told to go on. */
   get isPaused(): boolean {
     return this.#isEnded ? this.#until !== Number.POSITIVE_INFINITY : this.#isWaiting
   }

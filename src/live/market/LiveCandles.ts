@@ -15,9 +15,9 @@ import type { Topic } from "./Topic.ts"
 export const SPACING_MS = 250
 /** Topics whose candles are read from a store at the same time. */
 const MOST_READS = 16
-/** Older blocks are not live, in milliseconds. */
+/** A block that is older than this is old, in milliseconds. */
 const OLD_MS = 30_000
-/** Old blocks are being caught up with for this long after they have gained as much on the clock. */
+/** Old blocks that gain this much on the clock are a catch-up. It counts as running for as long again, in milliseconds. */
 const GAINED_MS = 1000
 
 /**

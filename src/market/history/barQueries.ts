@@ -213,11 +213,11 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
       ),
 
     /**
-     * Makes what the views have made of trades since a second anew: candles, each width from the next finer one, and the trades
-     * of wallets.
+     * Makes again what the views have made of the trades since a second: candles, each width from the next finer one, and the
+     * trades of wallets.
      */
     remakeFrom: Effect.fnUntraced(function* (chain: string, second: number) {
-      // A row that is there already has the same version.
+      // A row that is there already has the same key and version, so it does not count twice.
       yield* run(
         `INSERT INTO wallet_trades SETTINGS insert_deduplicate = 0 SELECT ${ofWallets} AND chain = ${sqlText(chain)}
         AND at >= ${timeMs(second)}`,

@@ -19,7 +19,7 @@ import { INSERT_COLUMNS, writeTrades } from "./tradeColumns.ts"
 import type { makeTradeQueries, Span } from "./tradeQueries.ts"
 
 const INSERT_DEADLINE = Duration.seconds(10)
-/** The last insert before a loss may have reached some tables only. It has blocks of this time at most, in seconds. */
+/** The last insert before a loss may have reached only some tables. Its blocks cover at most this many seconds. */
 const UNREACHED_SECONDS = 900
 /** Stored trades are searched this far around the times of their blocks, in milliseconds. */
 const UNCERTAIN_MS = 86_400_000
@@ -116,7 +116,7 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
   /**
    * Looks for the newest trade that ClickHouse should have. It may have come back as an older copy of itself, or have lost its
    * last writes in a crash. Tables that kept what others lost would count trades twice once they are stored again, and the last
-   * insert may have reached only some of them. So what views have made of trades is made anew of the trades that are left. Once
+   * insert may have reached only some of them. So what views have made of trades is made again from the trades that are left. Once
    * every trade is gone, the record begins anew by hand.
    */
   const lookForLoss = Effect.fnUntraced(function* (chain: WrittenChain) {

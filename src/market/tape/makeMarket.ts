@@ -305,7 +305,7 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
     },
     snapshots: () => held.snapshots,
     startAnew: () => {
-      // Publishes a block that is being applied, and it belongs to the chain that ends.
+      // Reading it publishes a block that is being applied. This block belongs to the chain that ends.
       const { content } = held
       sent.chain++
       held.snapshots = { loaded: null, kept: null }

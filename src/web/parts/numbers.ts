@@ -29,9 +29,8 @@ export const newerPrice = (
   if (readAtMs !== null && (swap.atMs === null || swap.atMs + BLOCK_TIME_SKEW_MS < readAtMs)) {
     return price
   }
-  const isFresh = swap.atMs !== null && nowMs - swap.atMs < SWAP_COUNTS_MS
-  const status =
-    price.status === "unavailable" || price.status === "stale" ? (isFresh ? "known" : "stale") : price.status
+  const ofSwap = swap.atMs !== null && nowMs - swap.atMs < SWAP_COUNTS_MS ? "known" : "stale"
+  const status = price.status === "unavailable" || price.status === "stale" ? ofSwap : price.status
   return { ...price, status, value: swap.value, observedAtMs: swap.atMs }
 }
 

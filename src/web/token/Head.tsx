@@ -68,7 +68,7 @@ const Watch = ({ mint, symbol }: { readonly mint: string; readonly symbol: strin
   )
 }
 
-/** In place of what is being read, or could not be read. */
+/** Stands in place of a figure that is being read, or could not be read. */
 const Unread = ({ isFailed }: { readonly isFailed: boolean }) => <span class="soft">{isFailed ? "not read" : "…"}</span>
 
 /** Risk signals that are present, as a button that opens them. */

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { progressUntil } from "../../../src/market/model/TradeProgress.ts"
+import { joinProgress, progressUntil } from "../../../src/market/model/TradeProgress.ts"
 import { Continuity } from "../../../src/market/model/Continuity.ts"
-import { joinProgress } from "../../../src/market/model/TradeProgress.ts"
 import {
   gapBetween,
   type Gaps,
