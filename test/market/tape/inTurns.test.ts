@@ -223,6 +223,25 @@ it.effect("a rebuild that begins or ends during a block has it once", () =>
   })
 )
 
+it.effect("a rebuild counts trades as they counted when they came, whatever the clock says at its end", () =>
+  Effect.gen(function* () {
+    const blocks = blocksOf(7)
+    const whole = yield* begun(...blocks)
+    const { tape, market } = yield* begun(blocks[0])
+    yield* tape.rebuild((memory) =>
+      Effect.gen(function* () {
+        memory.add(blocks[0], blocks[0].timeMs)
+        yield* tape.apply(blocks[1])
+        // Long before the block. Its trades would be of the future.
+        yield* TestClock.setTime(MONDAY * 1000 - 3_600_000)
+        const progress = { firstSlot: 1, readFrom: 0, gaps: [], repairs: 0, slot: 1, timeMs: blocks[0].timeMs }
+        return { progress, from: 0 }
+      })
+    )
+    assert.deepStrictEqual(sums({ market }), sums(whole))
+  })
+)
+
 it.effect("a block that cannot be applied fails its writer, not the reader that asks for the rest", () =>
   Effect.gen(function* () {
     const [first, second] = blocksOf(6)
