@@ -4,10 +4,10 @@ import { Effect, Stream } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ChainUnavailable } from "../../../src/chain/ChainUnavailable.ts"
-import { ImportRefused } from "../../../src/chain/importing/importSource.ts"
-import { readImport } from "../../../src/chain/importing/readImport.ts"
-import { Simulator } from "../../../src/simulator/Simulator.ts"
+import { ChainUnavailable } from "../../src/chain/ChainUnavailable.ts"
+import { ImportRefused } from "../../src/chain/importing/importSource.ts"
+import { readImport } from "../../src/chain/importing/readImport.ts"
+import { Simulator } from "../../src/simulator/Simulator.ts"
 
 const folderOf = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-import-"))),

@@ -1,10 +1,10 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Duration, Effect, Layer, References, Stream } from "effect"
-import * as SourceMonitor from "../../../src/operations/SourceMonitor.ts"
-import { healthy } from "../../../src/simulator/node/Faults.ts"
-import { TradeBlocks } from "../../../src/chain/decoding/TradeBlocks.ts"
-import { simulatedNode } from "../accounts/nodeScene.ts"
+import * as SourceMonitor from "../../src/operations/SourceMonitor.ts"
+import { healthy } from "../../src/simulator/node/Faults.ts"
+import { TradeBlocks } from "../../src/chain/decoding/TradeBlocks.ts"
+import { simulatedNode } from "../chain/accounts/nodeScene.ts"
 
 const services = Layer.mergeAll(
   NodeHttpClient.layerUndici,

@@ -1,16 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Exit, Latch, Layer, Schedule, Scope, Stream } from "effect"
 import { PgClient } from "@effect/sql-pg"
-import * as SharedTape from "../../../src/market/tape/SharedTape.ts"
-import { encodeBlock } from "../../../src/market/tape/blockMessage.ts"
-import { Market } from "../../../src/market/tape/Market.ts"
-import { blockBounds, BLOCKS_MIB, BlockBus, makeMemoryBlocks } from "../../../src/storage/bus/BlockBus.ts"
-import * as TestDatabase from "../../support/TestDatabase.ts"
-import { layerOf, replaced, type Replacement, storesFrom, storesOn } from "../../support/marketStores.ts"
-import { becomes, blockOf, Chain, CHAIN, noPrices, slotsTo, storedTrades, tradesOf } from "./growingChain.ts"
-import { mintOf } from "./tape.ts"
-import { gapBetween, type MissingBlocks } from "../../../src/market/model/Gaps.ts"
-import { type MarketStores, marketStores } from "../../../src/market/model/MarketStores.ts"
+import * as SharedTape from "../../src/market/tape/SharedTape.ts"
+import { encodeBlock } from "../../src/market/tape/blockMessage.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { blockBounds, BLOCKS_MIB, BlockBus, makeMemoryBlocks } from "../../src/storage/bus/BlockBus.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { layerOf, replaced, type Replacement, storesFrom, storesOn } from "../support/marketStores.ts"
+import {
+  becomes,
+  blockOf,
+  Chain,
+  CHAIN,
+  noPrices,
+  slotsTo,
+  storedTrades,
+  tradesOf
+} from "../market/tape/growingChain.ts"
+import { mintOf } from "../market/tape/tape.ts"
+import { gapBetween, type MissingBlocks } from "../../src/market/model/Gaps.ts"
+import { type MarketStores, marketStores } from "../../src/market/model/MarketStores.ts"
 
 const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ HISTORY: "0 seconds", REPAIR_RATE: "1000" }))
 

@@ -2,14 +2,14 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { ownTurn } from "../../../src/domain/loopTime.ts"
-import type { MarketReads, MarketStateReads } from "../../../src/market/tape/MarketReads.ts"
-import { makeMarket } from "../../../src/market/tape/makeMarket.ts"
-import type { PricedBatch } from "../../../src/market/model/TradeBatch.ts"
-import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
-import { windowNames } from "../../../src/market/model/windows.ts"
-import { makeTape, mintOf, MONDAY, trade, walletOf } from "./tape.ts"
-import { poolOf } from "./decoded.ts"
+import { ownTurn } from "../../src/domain/loopTime.ts"
+import type { MarketReads, MarketStateReads } from "../../src/market/tape/MarketReads.ts"
+import { makeMarket } from "../../src/market/tape/makeMarket.ts"
+import type { PricedBatch } from "../../src/market/model/TradeBatch.ts"
+import type { TapeTrade } from "../../src/market/model/TapeTrade.ts"
+import { windowNames } from "../../src/market/model/windows.ts"
+import { makeTape, mintOf, MONDAY, trade, walletOf } from "../market/tape/tape.ts"
+import { poolOf } from "../market/tape/decoded.ts"
 
 const NOW_MS = (MONDAY + 3600) * 1000
 const TOKENS = 12

@@ -6,9 +6,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as TestDatabase from "../../support/TestDatabase.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
 
-const main = new URL("../../../src/main.ts", import.meta.url).pathname
+const main = new URL("../../src/main.ts", import.meta.url).pathname
 
 /** Compiled code, kept between runs, as `npm start` keeps it. */
 const cache = join(tmpdir(), "fathom-serve-code")

@@ -1,15 +1,15 @@
 /** A market whose process has a bus of its own. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Deferred, Effect, Layer, Schedule, Stream } from "effect"
-import type { PricedBatch, TradeBatch } from "../../../src/market/model/TradeBatch.ts"
-import { driveTape } from "../../../src/market/tape/driveTape.ts"
-import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
-import { Market } from "../../../src/market/tape/Market.ts"
-import { AppendRefused } from "../../../src/storage/bus/busLog.ts"
-import { type Blocks, makeMemoryBlocks } from "../../../src/storage/bus/BlockBus.ts"
-import { layerOf, memory } from "../../support/marketStores.ts"
-import { becomes, Chain, noPrices, slotsTo, storedTrades, tradesOf } from "./growingChain.ts"
-import { mintOf } from "./tape.ts"
+import type { PricedBatch, TradeBatch } from "../../src/market/model/TradeBatch.ts"
+import { driveTape } from "../../src/market/tape/driveTape.ts"
+import { TradeFeed } from "../../src/market/tape/TradeFeed.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { AppendRefused } from "../../src/storage/bus/busLog.ts"
+import { type Blocks, makeMemoryBlocks } from "../../src/storage/bus/BlockBus.ts"
+import { layerOf, memory } from "../support/marketStores.ts"
+import { becomes, Chain, noPrices, slotsTo, storedTrades, tradesOf } from "../market/tape/growingChain.ts"
+import { mintOf } from "../market/tape/tape.ts"
 
 /** The stream, except that it dies once before each of these slots. */
 const dyingAt = <A extends { readonly slot: number }>(slots: Set<number>, stream: Stream.Stream<A>) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Ref } from "effect"
-import { until } from "./accounts.ts"
-import { advancing, hostOf, liveFeed, simulatedNode } from "./nodeScene.ts"
+import { until } from "../chain/accounts/accounts.ts"
+import { advancing, hostOf, liveFeed, simulatedNode } from "../chain/accounts/nodeScene.ts"
 
 const twoNodes = Effect.gen(function* () {
   const [first, second] = [yield* simulatedNode(), yield* simulatedNode()]

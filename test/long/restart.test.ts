@@ -3,8 +3,8 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
-import * as TestDatabase from "../../support/TestDatabase.ts"
-import { seededRandom } from "./tape.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { seededRandom } from "../market/tape/tape.ts"
 
 /** Processes at the same time, chains that each of them runs, and how often each of them is killed. */
 const PROCESSES = 2
@@ -20,7 +20,7 @@ interface TapeReport {
   readonly tape: Array<readonly [slot: number, trades: number]>
 }
 
-const script = new URL("../../support/tradeWriter.ts", import.meta.url).pathname
+const script = new URL("../support/tradeWriter.ts", import.meta.url).pathname
 
 /** Runs the tapes of some chains until some time after each has printed these words, then kills the process. */
 const killed = (
