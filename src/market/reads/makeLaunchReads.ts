@@ -55,7 +55,7 @@ const UNSEEN: FirstPurchases = { trades: null, isCut: false, coverage: incomplet
 /** A search that is kept. */
 interface Searched {
   readonly purchases: FirstPurchases
-  /** Pages that were read for it and that no request has paid for yet. */
+  /** Pages that were read for it and that no request has paid for or is paying for. */
   owed: number
 }
 
@@ -251,17 +251,23 @@ export const makeLaunchReads = Effect.fnUntraced(function* (
   ): Effect.fn.Return<FirstBuyersList, MarketUnavailable | E> {
     const nowMs = yield* now
     const found: Array<readonly [Mint, Searched]> = []
-    const unpaid = new Map<Searched, number>()
-    for (let at = 0; at < mints.length; at += AT_ONCE) {
-      const group = yield* Effect.forEach(mints.slice(at, at + AT_ONCE), search, { concurrency: AT_ONCE })
-      found.push(...group)
-      // Each search once, also when a request names a token twice.
-      group.forEach(([, kept]) => unpaid.set(kept, unpaid.get(kept) ?? kept.owed))
-      // What has been read is kept, so that a request that cannot pay begins there when it comes again.
-      yield* paid(Array.from(unpaid.values()).reduce((sum, pages) => sum + pages, 0))
-    }
-    // Only now: a group that cannot be paid takes back what was paid for the groups before it.
-    unpaid.forEach((_, kept) => (kept.owed = 0))
+    const claimed = new Map<Searched, number>()
+    yield* Effect.gen(function* () {
+      for (let at = 0; at < mints.length; at += AT_ONCE) {
+        const group = yield* Effect.forEach(mints.slice(at, at + AT_ONCE), search, { concurrency: AT_ONCE })
+        found.push(...group)
+        // Claimed at once, so that no other request pays for the same pages.
+        for (const [, kept] of group) {
+          claimed.set(kept, (claimed.get(kept) ?? 0) + kept.owed)
+          kept.owed = 0
+        }
+        // What has been read is kept, so that a request that cannot pay begins there when it comes again.
+        yield* paid(Array.from(claimed.values()).reduce((sum, pages) => sum + pages, 0))
+      }
+    }).pipe(
+      // A group that cannot be paid takes back what was paid for the groups before it.
+      Effect.onError(() => Effect.sync(() => claimed.forEach((pages, kept) => (kept.owed += pages))))
+    )
     yield* warm(mints.filter((mint) => sources.tokens.read(mint) === null))
     const context = contextAt(nowMs)
     const data = found.map(([address, { purchases }]) => ({

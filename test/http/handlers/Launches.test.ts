@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Exit, Fiber, Latch, Layer, Schema } from "effect"
 import {
   buyersPrice,
   FirstBuyersAnswer,
@@ -473,6 +473,37 @@ layer(reading({ books: buyerBooks, stored, world: { keys } }))("first buyers of 
       const note = (pages: number) => Effect.sync(() => void seen.push(pages))
       yield* reader.firstBuyersOfMany([mintOf(2), mintOf(2)], 10, note)
       assert.deepStrictEqual(seen, [1])
+    })
+  )
+
+  it.effect("are paid by one of two requests at once, and owed again when it fails or ends early", () =>
+    Effect.gen(function* () {
+      const reader = yield* MarketReader
+      let second = NOW + 400
+      const seen: Array<number> = []
+      const note = (pages: number) => Effect.sync(() => void seen.push(pages))
+      const stop = Effect.fail("cannot pay" as const)
+      for (const isInterrupted of [false, true]) {
+        yield* setSecond((second += 100))
+        seen.length = 0
+        const isPaying = yield* Latch.make()
+        const goesOn = yield* Latch.make()
+        const slow = (pages: number) =>
+          note(pages).pipe(Effect.andThen(isPaying.open), Effect.andThen(goesOn.await), Effect.andThen(stop))
+        const first = yield* Effect.forkChild(reader.firstBuyersOfMany([mintOf(2)], 10, slow))
+        yield* isPaying.await
+        yield* reader.firstBuyersOfMany([mintOf(2)], 10, note)
+        assert.deepStrictEqual(seen, [1, 0])
+        if (isInterrupted) {
+          yield* Fiber.interrupt(first)
+        } else {
+          yield* goesOn.open
+          assert.isTrue(Exit.isFailure(yield* Fiber.await(first)))
+        }
+        yield* reader.firstBuyersOfMany([mintOf(2)], 10, note)
+        yield* reader.firstBuyersOfMany([mintOf(2)], 10, note)
+        assert.deepStrictEqual(seen, [1, 0, 1, 0])
+      }
     })
   )
 })
