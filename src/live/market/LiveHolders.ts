@@ -10,12 +10,12 @@ import { jsonOf } from "./jsonOf.ts"
 import type { MarketHub } from "./MarketHub.ts"
 import { takeTurns } from "./takeTurns.ts"
 import type { Ending, Subscription, Topic } from "./Topic.ts"
-import { refusalIn, type TopicRoom } from "./topicRoom.ts"
+import { type RoomLimits, TopicRoom } from "./topicRoom.ts"
 
 /** Shortest time between two looks at the holders of a token, in milliseconds. */
 export const HOLDERS_MS = 5000
 /** Tokens whose holders are read by subscriptions. */
-export const HELD_TOKENS: TopicRoom = {
+export const HELD_TOKENS: RoomLimits = {
   channel: "holders",
   most: 200,
   share: 50,
@@ -37,19 +37,19 @@ const textOf = ({ heldAmount, holders, state, top10Pct, top50Pct }: Figures): st
 /** The holders of tokens that are subscribed to. */
 export class LiveHolders {
   readonly #hub: MarketHub
+  readonly #room: TopicRoom
   readonly #reader: Pick<MarketReader["Service"], "holdersNow">
   readonly #seen = new WeakMap<Topic, Seen>()
 
   constructor(hub: MarketHub, reader: Pick<MarketReader["Service"], "holdersNow">) {
     this.#hub = hub
+    this.#room = new TopicRoom(hub, HELD_TOKENS)
     this.#reader = reader
   }
 
-  /** The end of a subscription that there is no room for; null when there is room. */
-  refusal(subscription: Subscription): Ending | null {
-    const { topic } = subscription
-    const isNew = topic.terms.channel === "holders" && !this.#seen.has(topic)
-    return isNew ? refusalIn(this.#hub, HELD_TOKENS, subscription) : null
+  /** Lets a subscription in: null. Returns its end when there is no room for it. */
+  enter(subscription: Subscription): Ending | null {
+    return subscription.topic.terms.channel === "holders" ? this.#room.enter(subscription) : null
   }
 
   /** The data of a snapshot. */

@@ -12,14 +12,14 @@ import { jsonOf } from "./jsonOf.ts"
 import type { MarketHub } from "./MarketHub.ts"
 import { takeTurns } from "./takeTurns.ts"
 import type { Ending, Subscription, Terms, Topic } from "./Topic.ts"
-import { refusalIn, type TopicRoom } from "./topicRoom.ts"
+import { type RoomLimits, TopicRoom } from "./topicRoom.ts"
 
 /** Shortest time between two evaluations of a screen, in milliseconds. */
 export const SCREEN_MS = 3000
 /** An unchanged screen is confirmed after this long, in milliseconds. */
 const CONFIRM_MS = 10_000
 /** Distinct screens. */
-export const SCREENS: TopicRoom = {
+export const SCREENS: RoomLimits = {
   channel: "screen",
   most: 32,
   share: 8,
@@ -71,19 +71,19 @@ const isChange = ({ changed, entered, left }: Pick<ScreenChange, "changed" | "en
 /** The screens of the market socket, evaluated one after the other. */
 export class LiveScreens {
   readonly #hub: MarketHub
+  readonly #room: TopicRoom
   readonly #reader: Pick<MarketReader["Service"], "screenNow">
   readonly #shown = new WeakMap<Topic, Shown>()
 
   constructor(hub: MarketHub, reader: Pick<MarketReader["Service"], "screenNow">) {
     this.#hub = hub
+    this.#room = new TopicRoom(hub, SCREENS)
     this.#reader = reader
   }
 
-  /** The end of a subscription that there is no room for; null when there is room. */
-  refusal(subscription: Subscription): Ending | null {
-    const { topic } = subscription
-    const isNew = topic.terms.channel === "screen" && !this.#shown.has(topic)
-    return isNew ? refusalIn(this.#hub, SCREENS, subscription) : null
+  /** Lets a subscription in: null. Returns its end when there is no room for it. */
+  enter(subscription: Subscription): Ending | null {
+    return subscription.topic.terms.channel === "screen" ? this.#room.enter(subscription) : null
   }
 
   /** The data of a snapshot: what the readers of the topic know, so that later frames fit to it. */

@@ -179,7 +179,7 @@ const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) 
     if (topic.terms.channel === "quote") {
       return yield* quotes.open(opening)
     }
-    const refusal = screens.refusal(subscription) ?? holders.refusal(subscription)
+    const refusal = screens.enter(subscription) ?? holders.enter(subscription)
     if (refusal !== null) {
       return yield* Effect.fail(refusal)
     }

@@ -49,7 +49,7 @@ const made = () => {
   })
   const open = Effect.fnUntraced(function* (opening: Opening) {
     const { topic } = opening.subscription
-    const refusal = screens.refusal(opening.subscription)
+    const refusal = screens.enter(opening.subscription)
     if (refusal !== null) {
       return scene.hub.end(opening.subscription, refusal, scene.nowMs)
     }
@@ -197,22 +197,64 @@ describe("live screens", () => {
     })
   )
 
-  it.effect("leave room for other accounts, and count no screen that another account reads too", () =>
+  it.effect("leave room for other accounts, also when an account joins the screens of another", () =>
     Effect.gen(function* () {
       const { openAll, scene } = made()
       const [one, other] = [scene.connect(), scene.connect("key_b", "b")]
-      for (let n = 0; n <= SCREENS.share; n++) {
+      for (let n = 0; n < SCREENS.share; n++) {
         one.say(screen(`s${n}`, { limit: n + 1 }))
+        other.say(screen(`s${n}`, { limit: n + 1 }))
         yield* openAll()
       }
+      one.say(screen("more", { limit: 50 }))
+      yield* openAll()
       assert.deepStrictEqual(codes(one.wire), ["open", "rate_limited"])
-      other.say(screen("shared", { limit: 1 }))
-      other.say(screen("own", { limit: 50 }))
+      // Joining takes no room.
+      for (let n = 0; n <= SCREENS.share; n++) {
+        other.say(screen(`own${n}`, { limit: 60 + n }))
+        yield* openAll()
+      }
+      assert.deepStrictEqual(codes(other.wire), ["open", "rate_limited"])
+    })
+  )
+
+  it.effect("count for the next account that stays when the one that opened them leaves", () =>
+    Effect.gen(function* () {
+      const { openAll, scene } = made()
+      const [one, other] = [scene.connect(), scene.connect("key_b", "b")]
+      for (let n = 0; n < SCREENS.share; n++) {
+        one.say(screen(`s${n}`, { limit: n + 1 }))
+        other.say(screen(`s${n}`, { limit: n + 1 }))
+        yield* openAll()
+      }
+      one.say({ op: "unsubscribe", id: "s0" })
+      one.say(screen("more", { limit: 50 }))
+      // It reads the first screen again, which counts for the other account now.
+      one.say(screen("again", { limit: 1 }))
       yield* openAll()
+      assert.deepStrictEqual(codes(one.wire), ["open", "unsubscribed"])
+      for (let n = 0; n < SCREENS.share; n++) {
+        other.say(screen(`own${n}`, { limit: 60 + n }))
+        yield* openAll()
+      }
+      assert.deepStrictEqual(codes(other.wire), ["open", "rate_limited"])
+    })
+  )
+
+  it.effect("count only what is open or being opened: of too many at once, the first ones are opened", () =>
+    Effect.gen(function* () {
+      const { openAll, scene } = made()
+      const [one, other] = [scene.connect(), scene.connect("key_b", "b")]
+      for (let n = 0; n < SCREENS.most + 2; n++) {
+        one.say(screen(`s${n}`, { limit: n + 1 }))
+      }
+      other.say(screen("other", { limit: 90 }))
+      yield* openAll()
+      assert.deepStrictEqual(
+        one.wire.frames.map(({ id }) => id),
+        Array.from({ length: SCREENS.share }, (_, n) => `s${n}`)
+      )
       assert.deepStrictEqual(codes(other.wire), ["open"])
-      one.say(screen("more", { limit: 60 }))
-      yield* openAll()
-      assert.strictEqual(one.wire.frames.at(-1)?.id, "more")
     })
   )
 
