@@ -37,7 +37,13 @@ const slots = numberOption("--slots", values.slots, { whole: true })
 const speed = numberOption("--speed", values.speed)
 const kills = numberOption("--kills", values.kills, { whole: true, least: 0 })
 const swaps = numberOption("--swaps", values.swaps)
+const SOURCES = ["node", "file", "portal"]
 const chosen = values.sources.split(",")
+const unknown = chosen.find((name) => !SOURCES.includes(name))
+if (unknown !== undefined) {
+  process.stderr.write(`--sources knows ${SOURCES.join(", ")}, not ${unknown}\n`)
+  process.exit(2)
+}
 const SAMPLE_WALLETS = 20
 const PATIENCE = "20 minutes"
 

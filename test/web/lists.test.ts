@@ -53,7 +53,7 @@ describe.runIf(isAvailable)("in a browser", () => {
             await route.fulfill({ response, json: { ...rest, data: { ...data, sol, tokens: [], sums } } })
           })
           await page.getByRole("link", { name: "Diamond hands" }).first().click()
-          await page.getByText("Value unknown of 2 SOL and 3 tokens. None of them has a known price.").waitFor()
+          await page.getByText("Value unknown of 2 SOL and 3 tokens. No price is known.").waitFor()
           assert.strictEqual(await page.getByText("$0 known").count(), 0)
         })
       })

@@ -71,17 +71,22 @@ const columnsOf = ({ knownValueUsd }: Balances["sums"]): ReadonlyArray<Column<Ho
 export const Worth = ({ of: { data } }: { readonly of: BalancesAnswer }) => {
   const { knownValueUsd, tokens, unvalued, valueUsd } = data.sums
   const [sol] = solOf(data)
+  const hasSol = sol !== undefined && sol.amount !== "0"
   if (valueUsd === null && directionOf(knownValueUsd) === null) {
     return (
       <p>
-        <strong>Value unknown</strong>{" "}
-        <span class="soft">
-          of{" "}
-          {sol !== undefined && sol.amount !== "0" && (
-            <>{<Units amount={sol.amount} decimals={SOL_DECIMALS} />} SOL and </>
-          )}
-          {tokens === 1 ? "one token" : `${tokens} tokens`}. None of them has a known price.
-        </span>
+        <strong>Value unknown</strong>
+        {(hasSol || tokens > 0) && (
+          <span class="soft">
+            {" of "}
+            {hasSol && (
+              <>
+                <Units amount={sol.amount} decimals={SOL_DECIMALS} /> SOL{tokens > 0 && " and "}
+              </>
+            )}
+            {tokens > 0 && (tokens === 1 ? "one token" : `${tokens} tokens`)}. No price is known.
+          </span>
+        )}
       </p>
     )
   }
