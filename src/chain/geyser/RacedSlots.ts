@@ -2,7 +2,7 @@
 import type { SlotRange } from "../blocks/SlotStream.ts"
 import { type SlotState, StreamedSlots } from "./StreamedSlots.ts"
 
-/** A slot for which endpoints have different blocks. */
+/** A slot for which a node is asked, because endpoints have different blocks or all were wrong before. */
 export interface Dispute {
   readonly slot: number
   readonly hashes: ReadonlyArray<string>
@@ -22,24 +22,32 @@ const MOST_TAKEN = 10_000
 /** An endpoint that was set aside comes back once it agrees with another one on this many slots, and on all they share. */
 const AGREED_SLOTS = 8
 
+/** The different hashes of a slot. */
+const hashesIn = (buffers: ReadonlyArray<StreamedSlots<unknown>>, slot: number): ReadonlyArray<string> =>
+  Array.from(new Set(buffers.map((buffer) => buffer.hashOf(slot)).filter((hash) => hash !== null)))
+
 /**
  * The slots of several endpoints. A slot is taken from the endpoint that had it whole first, before the others have
  * confirmed it. A slot whose hashes differ before it is taken is read from a node. From then on a slot counts only when
  * two endpoints agree on it, until `settle` sets the wrong endpoints aside. Slots that only wrong endpoints had, but that
- * were already taken, are then returned by `takeForked`. Knows no clock and no thread.
+ * were already taken, are then returned by `takeForked`. Once all endpoints are set aside, the node is asked about newer
+ * slots, and an endpoint that has the node's block comes back. Knows no clock and no thread.
  */
 export class RacedSlots<Message> {
   /** What each endpoint streams. */
   readonly buffers: ReadonlyArray<StreamedSlots<Message>>
   readonly #won: Array<number>
   readonly #taken = new Map<number, Taken>()
-  readonly #aside = new Set<number>()
+  /** The endpoints that are set aside, and the slot that each had wrong last. */
+  readonly #aside = new Map<number, number>()
   readonly #isHeard: (place: number) => boolean
   #dispute: Dispute | null = null
   /** The first slot on which the endpoints of the dispute differ. An endpoint that skipped it has no hash for it. */
   #differsFrom = 0
   /** The hash that each endpoint has in the disputed slot. The buffers forget it. */
   readonly #disputed = new Map<number, string>()
+  /** Slots before this one are forgotten. */
+  #below = 0
   #forked: SlotRange | null = null
   #winner = 0
 
@@ -65,7 +73,7 @@ export class RacedSlots<Message> {
     return this.#winner
   }
 
-  /** The first slot on which endpoints differ since the last `settle`; null while they agree. */
+  /** The slot that a node is asked about, until `settle`; null while the endpoints agree. */
   get dispute(): Dispute | null {
     return this.#dispute
   }
@@ -76,14 +84,16 @@ export class RacedSlots<Message> {
 
   /** Notes whether the endpoints agree on a slot. Call it after a hash has arrived. */
   compare(slot: number): void {
-    const hashes = this.#hashes(slot)
-    if (hashes.length > 1 && this.#dispute === null) {
+    const compared = this.#compared
+    const hashes = hashesIn(compared, slot)
+    const isFollowed = this.#isFollowed
+    if (this.#dispute === null && hashes.length > (isFollowed ? 1 : 0)) {
       this.#dispute = { slot, hashes }
-      this.#differsFrom = this.#firstDifferent(slot)
+      this.#differsFrom = isFollowed ? this.#firstDifferent(slot) : slot
     }
     if (slot === this.#dispute?.slot) {
       this.buffers.forEach((buffer, place) => {
-        const own = this.#aside.has(place) ? null : buffer.hashOf(slot)
+        const own = compared.includes(buffer) ? buffer.hashOf(slot) : null
         if (own !== null) {
           this.#disputed.set(place, own)
         }
@@ -92,11 +102,19 @@ export class RacedSlots<Message> {
     this.#readmit()
   }
 
-  /** Ends a dispute by the hash that a node has. Returns the endpoints that are set aside for it. */
+  /** Ends the dispute by the hash that a node has in its slot. Returns the endpoints that are set aside for it. */
   settle(hash: string): ReadonlyArray<number> {
+    const slot = this.#dispute?.slot
+    if (slot === undefined) {
+      return []
+    }
     const wrong = Array.from(this.#disputed).flatMap(([place, own]) => (own === hash ? [] : [place]))
-    wrong.forEach((place) => this.#aside.add(place))
-    this.#noteForked(new Set(wrong))
+    // Nothing was taken from endpoints that had been set aside.
+    const isFollowed = this.#isFollowed
+    this.#disputed.forEach((own, place) => (own === hash ? this.#aside.delete(place) : this.#aside.set(place, slot)))
+    if (isFollowed) {
+      this.#noteForked(new Set(wrong))
+    }
     this.#dispute = null
     this.#disputed.clear()
     return wrong
@@ -153,6 +171,7 @@ export class RacedSlots<Message> {
   /** Slots before this one are no longer wanted. */
   forgetBefore(slot: number): void {
     this.buffers.forEach((buffer) => buffer.forgetBefore(slot))
+    this.#below = Math.max(this.#below, slot)
     const kept = this.#dispute === null ? slot : Math.min(slot, this.#differsFrom)
     for (const taken of this.#taken.keys()) {
       if (taken < kept || this.#taken.size > MOST_TAKEN) {
@@ -170,6 +189,7 @@ export class RacedSlots<Message> {
     this.#aside.clear()
     this.#dispute = null
     this.#disputed.clear()
+    this.#below = 0
     this.#forked = null
   }
 
@@ -182,16 +202,27 @@ export class RacedSlots<Message> {
     return this.buffers.filter((_, place) => !this.#aside.has(place))
   }
 
+  /** False once every endpoint is set aside. */
+  get #isFollowed(): boolean {
+    return this.#aside.size < this.buffers.length
+  }
+
+  /** The endpoints whose hashes are compared: those that count or, when none does, those whose wrong slot is forgotten. */
+  get #compared(): ReadonlyArray<StreamedSlots<Message>> {
+    return this.#isFollowed
+      ? this.#counted
+      : this.buffers.filter((_, place) => (this.#aside.get(place) ?? -1) < this.#below)
+  }
+
   /** The endpoints that slots may still come from: those with a stream or, while none has one, all. */
   get #waited(): ReadonlyArray<StreamedSlots<Message>> {
     const heard = this.buffers.filter((_, place) => !this.#aside.has(place) && this.#isHeard(place))
     return heard.length === 0 ? this.#counted : heard
   }
 
-  /** The different hashes of a slot. */
+  /** The different hashes of a slot at the endpoints that count. */
   #hashes(slot: number): ReadonlyArray<string> {
-    const hashes = this.#counted.map((buffer) => buffer.hashOf(slot)).filter((hash) => hash !== null)
-    return Array.from(new Set(hashes))
+    return hashesIn(this.#counted, slot)
   }
 
   /** The endpoints that count and have this hash in a slot. */
@@ -240,7 +271,7 @@ export class RacedSlots<Message> {
 
   /** Endpoints that agree with the others again are no longer set aside. */
   #readmit(): void {
-    for (const place of this.#aside) {
+    for (const place of this.#aside.keys()) {
       if (this.#agrees(place)) {
         this.#aside.delete(place)
       }
