@@ -329,7 +329,7 @@ export const makeGeyserSlots = Effect.fnUntraced(function* <Message>({
   const settle = Effect.fnUntraced(function* ({ hashes, slot }: Dispute, hashOf: HashOf) {
     // Where the node has no block, every endpoint with one is wrong.
     const hash = yield* Effect.catchIf(hashOf(slot), isSkipped, () => Effect.succeed(""))
-    for (const place of slots.settle(hash)) {
+    for (const place of slots.settle(slot, hash)) {
       const host = threads[place]?.host ?? "endpoint"
       yield* Effect.logError("A Geyser streams another block than the node, and is not followed", {
         host,

@@ -102,10 +102,12 @@ export class RacedSlots<Message> {
     this.#readmit()
   }
 
-  /** Ends the dispute by the hash that a node has in its slot. Returns the endpoints that are set aside for it. */
-  settle(hash: string): ReadonlyArray<number> {
-    const slot = this.#dispute?.slot
-    if (slot === undefined) {
+  /**
+   * Ends the dispute of this slot by the hash that a node has. Returns the endpoints that are set aside for it. Does
+   * nothing when the dispute is of another slot: the node was asked before `clear`.
+   */
+  settle(slot: number, hash: string): ReadonlyArray<number> {
+    if (slot !== this.#dispute?.slot) {
       return []
     }
     const wrong = Array.from(this.#disputed).flatMap(([place, own]) => (own === hash ? [] : [place]))
