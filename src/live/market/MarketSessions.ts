@@ -9,6 +9,7 @@ import type { LiveGap } from "../../api/schemas/LiveFrame.ts"
 import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
 import { SourceMonitor } from "../../operations/SourceMonitor.ts"
 import { makeSessions, round, type SessionBook } from "../liveSessions.ts"
+import { gapStartMs } from "../../market/model/Gaps.ts"
 import type { CountedBatch } from "../../market/model/TradeBatch.ts"
 import type { LiquidityRecord } from "../../market/model/StoredLiquidity.ts"
 import { MarketReader } from "../../market/reads/MarketReader.ts"
@@ -214,11 +215,15 @@ const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) 
   )
 })
 
-const gapBefore = ({ batch, isAnew, missed }: CountedBatch, { isBroken, timeMs }: Progress): LiveGap | null => {
+const gapBefore = ({ batch, isAnew, missed }: CountedBatch, { isBroken, slot, timeMs }: Progress): LiveGap | null => {
   const isSource = batch.afterGap || isAnew
   return timeMs === null || !(isSource || missed > 0 || isBroken)
     ? null
-    : { fromMs: timeMs, toMs: batch.timeMs, reason: isSource ? "source_gap" : "behind" }
+    : {
+        fromMs: gapStartMs({ slot, timeMs }, batch.forkedFrom),
+        toMs: batch.timeMs,
+        reason: isSource ? "source_gap" : "behind"
+      }
 }
 
 const noteLiquidity = (progress: Progress, { batch, isAnew }: CountedBatch): void => {

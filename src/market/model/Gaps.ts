@@ -49,6 +49,14 @@ export const gapBetween = (before: BlockPlace, after: BlockPlace): MissingBlocks
 /** The seconds that a slot may take, for gaps whose first time is not known. Most slots take 0.4 s. */
 const SLOT_SECONDS = 1
 
+/** The first second that blocks of another fork may have, from this slot up to the last block. */
+const forkedSecond = (last: BlockPlace, forkedFrom: number): number =>
+  secondOf(last) - SLOT_SECONDS * (last.slot - forkedFrom + 1)
+
+/** When the gap after the last block begins, in milliseconds: with this block, or earlier if it is of another fork. */
+export const gapStartMs = (last: BlockPlace, forkedFrom = Number.POSITIVE_INFINITY): number =>
+  forkedFrom > last.slot ? last.timeMs : 1000 * forkedSecond(last, forkedFrom)
+
 /**
  * Adds the gaps before a block: the blocks that were not read, and earlier blocks of another fork. The store keeps the
  * trades of the fork, so reading the right blocks again would not end that gap, and it is `unavailable` from the start.
@@ -66,7 +74,7 @@ export const withGapsBefore = (
   const forked: MissingBlocks = {
     fromSlot: forkedFrom,
     toSlot: last.slot,
-    fromSecond: secondOf(last) - SLOT_SECONDS * (last.slot - forkedFrom + 1),
+    fromSecond: forkedSecond(last, forkedFrom),
     toSecond: Math.max(secondOf(last), secondOf(next)),
     state: "unavailable",
     tries: 0,

@@ -3,6 +3,7 @@ import type { Address } from "../../domain/Address.ts"
 import type { TrackerTrade } from "../../api/schemas/Tracker.ts"
 import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
 import { SourceMonitor, stateByAge } from "../../operations/SourceMonitor.ts"
+import { type BlockPlace, gapStartMs } from "../../market/model/Gaps.ts"
 import type { CountedBatch } from "../../market/model/TradeBatch.ts"
 import { Market } from "../../market/tape/Market.ts"
 import type { PricedBatch } from "../../market/model/TradeBatch.ts"
@@ -77,15 +78,15 @@ const makeBlocks = Effect.fnUntraced(function* (
   const tokens = yield* TokenBook
   const activity = yield* PubSub.sliding<{ readonly wallet: Address; readonly atMs: number }>(ACTIVITY_HELD)
   const ledgers = makeLedgerRestore({ accounts, restored, state, tape, watched })
-  const progress: { newestMs: number | null; appliedAtMs: number | null; isBroken: boolean } = {
-    newestMs: null,
+  const progress: { newest: BlockPlace | null; appliedAtMs: number | null; isBroken: boolean } = {
+    newest: null,
     appliedAtMs: null,
     isBroken: false
   }
 
   const take = Effect.fnUntraced(function* (batch: PricedBatch, isBehind: boolean) {
     const afterGap = batch.afterGap || isBehind
-    const { newestMs } = progress
+    const { newest } = progress
     if (isBehind) {
       ledgers.noteBehind(batch.timeMs)
     }
@@ -94,17 +95,17 @@ const makeBlocks = Effect.fnUntraced(function* (
       ledgers.noteGaps(watched.wallets())
       ledgers.missed(Array.from(watched.wallets()).filter((wallet) => typeof accounts.of(wallet) === "object"))
     }
-    ledgers.relink(newestMs)
+    ledgers.relink(newest?.timeMs ?? null)
     yield* ledgers.restore(batch.slot)
     const transactions = yield* concerning(batch, watched)
     const nowMs = yield* Clock.currentTimeMillis
     const { events, mints, wallets } = state.apply({ ...batch, transactions, afterGap }, nowMs, followers.wants)
-    if (newestMs !== null && afterGap) {
+    if (newest !== null && afterGap) {
       const reason = batch.afterGap ? "source_gap" : "behind"
-      followers.lost({ fromMs: newestMs, toMs: batch.timeMs, reason }, nowMs)
+      followers.lost({ fromMs: gapStartMs(newest, batch.forkedFrom), toMs: batch.timeMs, reason }, nowMs)
     }
     ledgers.missed(state.takeBroken())
-    progress.newestMs = batch.timeMs
+    progress.newest = { slot: batch.slot, timeMs: batch.timeMs }
     restored.applied(batch.timeMs)
     followers.take(events, nowMs)
     wallets.forEach((wallet) => PubSub.publishUnsafe(activity, { wallet, atMs: batch.timeMs }))
@@ -179,7 +180,7 @@ const make = Effect.gen(function* () {
     newestOf: (wallets, each, limit) => state.newestOf(wallets, each, limit),
     pnlSnapshotOf: (wallets, limit, nowMs) => state.pnlSnapshotOf(wallets, limit, nowMs),
     health: (nowMs) => ({
-      ingestLagMs: progress.newestMs === null ? null : Math.max(0, nowMs - progress.newestMs),
+      ingestLagMs: progress.newest === null ? null : Math.max(0, nowMs - progress.newest.timeMs),
       heardAtMs: tape.heardAtMs()
     }),
     activity: Stream.fromPubSub(activity),

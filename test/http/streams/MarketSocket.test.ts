@@ -231,6 +231,23 @@ layer(reading({ books, world: { keys } }))("the market socket", (it) => {
     })
   )
 
+  it.effect("reports blocks of another fork as a gap that begins before the first of them", () =>
+    Effect.gen(function* () {
+      const client = yield* opened("c")
+      yield* subscribe(client, "t", { channel: "trades", mint: TOKEN })
+      yield* setSecond(153)
+      const { slot } = block(151)
+      yield* Tape.use((tape) => tape.apply(block(151, {})))
+      yield* Tape.use((tape) => tape.apply(block(152, {})))
+      yield* Tape.use((tape) => tape.apply(block(153, { afterGap: true, forkedFrom: slot })))
+      yield* heard(client, "t", 2)
+      assert.deepStrictEqual(types(of(client, "t")), ["snapshot", "gap"])
+      const gap = Object(of(client, "t")[1]?.["data"])
+      assert.isAtMost(gap.fromMs, (MONDAY + 151) * 1000)
+      assert.strictEqual(gap.toMs, (MONDAY + 153) * 1000)
+    })
+  )
+
   it.effect("charges each minute to the rest budget, and refuses a subscription that it has no room for", () =>
     Effect.gen(function* () {
       const left = Effect.map(call("/api/v1/market/overview", { key: "d" }), ({ headers }) =>

@@ -107,6 +107,17 @@ layer(feedOver())("TrackerFeed.layer", (it) => {
     })
   )
 
+  it.effect("reports blocks of another fork as a gap that begins before the first of them", () =>
+    Effect.gen(function* () {
+      const seen = yield* listening
+      yield* happen(blockOf(336, []))
+      yield* happen(blockOf(337, [], { afterGap: true, forkedFrom: 334 }))
+      assert.lengthOf(seen.gaps, 1)
+      assert.isAtMost(seen.gaps[0]?.fromMs ?? Number.NaN, timeOf(334))
+      assert.strictEqual(seen.gaps[0]?.toMs, timeOf(337))
+    })
+  )
+
   it.effect("reports a gap of the chain, and its own gap when it fell behind the tape", () =>
     Effect.gen(function* () {
       const seen = yield* listening
