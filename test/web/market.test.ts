@@ -188,29 +188,39 @@ describe.runIf(isAvailable)("in a browser", () => {
     )
 
     it.effect(
-      "follows the figures of further columns on the socket, and reads them only without it",
+      "reads the figures of a visitor's own list, and follows only screens that visitors share",
       () =>
         Effect.gen(function* () {
           const { url, visit } = yield* App
           const { page } = yield* visit("/perps")
           yield* Effect.promise(async () => {
-            // Without a read, only the socket can bring the figures of the list.
-            await page.route(/\/tokens\/screen$/u, (route) => route.fulfill({ status: 503, json: {} }))
-            const asked = new Promise<string>((resolve) => {
-              page.on("websocket", (socket) =>
-                socket.on("framesent", ({ payload }) => {
-                  if (String(payload).includes('"channel":"screen"')) {
-                    resolve(String(payload))
-                  }
-                })
-              )
-            })
+            const sent: Array<string> = []
+            const until = async (isTrue: () => boolean): Promise<void> => {
+              while (!isTrue()) {
+                await page.waitForTimeout(100)
+              }
+            }
+            page.on("websocket", (socket) => socket.on("framesent", ({ payload }) => void sent.push(String(payload))))
             await page.goto(`${url}/t/${OTHER}`)
             await page.getByRole("button", { name: "Watch", exact: true }).click()
-            await page.goto(`${url}/?tab=watchlists&window=24h&columns=trades`)
-            assert.deepStrictEqual(JSON.parse(await asked).mints, [OTHER])
+            await page.goto(`${url}/?window=24h&columns=trades&age=86400000`)
+            const shared = () => sent.filter((text) => text.includes('"ageMs"')).length
+            await until(() => shared() > 0)
+            const [read] = await Promise.all([
+              page.waitForRequest(asksFor('"mints"'), LONG),
+              page.getByRole("tab", { name: "Watchlists" }).click()
+            ])
+            assert.deepStrictEqual(read.postDataJSON().mints, [OTHER])
             // A figure has come, known or not. Until then the cell has none.
             await page.locator('tr:has-text("Wrapped SOL") td .figure').waitFor(LONG)
+            // The socket sends in order: what the list followed would be sent before this.
+            const before = shared()
+            await page.getByRole("tab", { name: "Tokens" }).click()
+            await until(() => shared() > before)
+            assert.deepStrictEqual(
+              sent.filter((text) => text.includes('"mints"')),
+              []
+            )
           })
         }),
       PATIENCE_MS

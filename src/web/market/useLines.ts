@@ -20,11 +20,20 @@ type Statistic = NonNullable<Body["show"]>[number]
 /** Figures of tokens by mint and statistic. */
 type Figures = (mint: string, statistic: string) => ScalarJson | null
 
+/** Reads a screen again and again; nothing for null. */
+const useScreen = (body: Body | null, every: number | (() => number)): Read<Screen> =>
+  useReading(
+    JSON.stringify(body),
+    body === null ? null : (signal) => call("POST /api/v1/tokens/screen", { body, signal }),
+    every
+  )
+
 /**
- * The rows of a screen. `live` are the rows while the socket keeps them current; otherwise the screen is read every
- * `everyMs`.
+ * The rows of a screen that many visitors share. `live` are the rows while the socket keeps them current; otherwise the
+ * screen is read every `everyMs`. A process follows few different screens, so none with a list of mints may come here:
+ * every visitor has another one.
  */
-const useScreen = (body: Body | null, everyMs: number) => {
+const useLiveScreen = (body: Omit<Body, "mints"> | null, everyMs: number) => {
   const key = JSON.stringify(body)
   const [last, setLast] = useState<{ readonly key: string; readonly screen: LiveScreen } | null>(null)
   const isConnected = useMarket(body === null ? null : { channel: "screen", ...body }, (event) => {
@@ -34,11 +43,7 @@ const useScreen = (body: Body | null, everyMs: number) => {
       setLast((before) => (before === null ? null : { ...before, screen: afterChange(before.screen, event.data) }))
     }
   })
-  const read: Read<Screen> = useReading(
-    key,
-    body === null ? null : (signal) => call("POST /api/v1/tokens/screen", { body, signal }),
-    () => (isConnected ? LIVE_MS : everyMs)
-  )
+  const read = useScreen(body, () => (isConnected ? LIVE_MS : everyMs))
   return { read, live: isConnected && last?.key === key ? last.screen : null }
 }
 
@@ -68,10 +73,10 @@ export const useFigures = (
   const show = statisticsOf(columns, span, isKnown)
   const held = useHeldMints(mints.slice(0, MOST))
   const body: Body = { mints: held, show, limit: MOST }
-  const { live, read } = useScreen(mints.length === 0 || show.length === 0 ? null : body, OTHERS_MS)
-  const last = useRef<LiveScreen["rows"] | Screen["data"]>([])
-  // Another list of tokens is another screen. Tokens that stay keep their figures until its answer.
-  last.current = live?.rows ?? read.answer?.data ?? last.current
+  const { answer } = useScreen(mints.length === 0 || show.length === 0 ? null : body, OTHERS_MS)
+  const last = useRef<Screen["data"]>([])
+  // Another list of tokens is another read. Tokens that stay keep their figures until its answer.
+  last.current = answer?.data ?? last.current
   const known = new Map(last.current.map(({ token, values }) => [token.address, values]))
   return (mint, statistic) => known.get(mint)?.[statistic] ?? null
 }
@@ -170,13 +175,13 @@ const rangesOf = ({
 /** Tokens in ranges, in the order of any column: what no ranking of the service lists. The socket keeps them current. */
 const useScreened = (terms: Terms | null, usual: Terms): Lines => {
   const { columns, sorting, span } = terms ?? usual
-  const body: Body = {
+  const body: Omit<Body, "mints"> = {
     ranges: rangesOf(terms ?? usual),
     sort: { statistic: statisticOf(sorting.key, span), direction: sorting.isDown ? "desc" : "asc" },
     show: statisticsOf(columns, span, () => false),
     limit: MOST
   }
-  const { live: screen, read } = useScreen(terms === null ? null : body, EVERY_MS)
+  const { live: screen, read } = useLiveScreen(terms === null ? null : body, EVERY_MS)
   const lines = (screen?.rows ?? read.answer?.data ?? []).map(({ token, values }): Line => {
     const valueOf = (column: string): ScalarJson | null => values[statisticOf(column, span)] ?? null
     const changes = spans.map(([each]) => [each, valueOf(each)])
