@@ -9,6 +9,7 @@ import { Markets } from "./Markets.ts"
 import { TradeRecord } from "../model/TradeRecord.ts"
 import type { Resolution } from "../model/resolutions.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
+import { inWalletOrder } from "./walletOrder.ts"
 import { type TokenGlance, TokenWindows, type TokenWindow } from "./TokenWindows.ts"
 import type { RevisedBar, StoredBars } from "../model/StoredBars.ts"
 import { type TraderPage, type TraderPageRequest, TraderViews } from "./TraderViews.ts"
@@ -106,7 +107,8 @@ export class MarketState {
   }
 
   /** Applies trades in steps of `STEP_TRADES`. Between two steps the state has only part of them. */
-  *inSteps(trades: ReadonlyArray<TapeTrade>, nowMs: number): Generator<void, Applied> {
+  *inSteps(given: ReadonlyArray<TapeTrade>, nowMs: number): Generator<void, Applied> {
+    const trades = inWalletOrder(given)
     const counts = { applied: 0, late: 0, malformed: 0 }
     for (let from = 0; from < trades.length; from += GROUP) {
       if (from > 0 && from % STEP_TRADES === 0) {

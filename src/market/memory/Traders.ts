@@ -4,7 +4,7 @@ import { IdleList } from "../columnar/IdleList.ts"
 import { PairTable } from "../columnar/PairTable.ts"
 import { Records } from "../columnar/Records.ts"
 import { imageList, type ImageSteps, type StateImage } from "../columnar/StateImage.ts"
-import type { TradeRecord } from "../model/TradeRecord.ts"
+import { transactionOf, type TradeRecord } from "../model/TradeRecord.ts"
 import { doubtPosition, movePosition, POSITION } from "./position.ts"
 import { Presence, PRESENCE } from "./Presence.ts"
 import { addToTrader, addVolume, readTrader, TRADER_SUMS, type TraderTotals } from "./traderSums.ts"
@@ -182,7 +182,8 @@ export class Traders {
     this.#watcher.beforeChange(token, trader)
     const cells = this.#rows.page(trader)
     const at = this.#rows.at(trader)
-    if (record.key < (cells[at + LAST_KEY] ?? 0)) {
+    // Trades of one transaction come together, in the order of their wallet, which is not the order of their keys.
+    if (transactionOf(record.key) < transactionOf(cells[at + LAST_KEY] ?? 0)) {
       doubtPosition(cells, at + HOLDING)
     } else {
       cells[at + LAST_KEY] = record.key

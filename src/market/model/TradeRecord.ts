@@ -1,5 +1,6 @@
 import { highOf, lowOf } from "../columnar/wide.ts"
 import { lamportsOf, priceSolOf } from "./solWorth.ts"
+import { PLACES } from "./tapeTrades.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import { checkAddress, hashAddress } from "./DistinctTraders.ts"
 
@@ -8,6 +9,9 @@ const MOST_IN_SLOT = 2 ** 22
 
 /** The place of a trade in the order of the chain as one number: slot first, then index. */
 export const orderKey = (slot: number, index: number): number => slot * MOST_IN_SLOT + index
+
+/** The place of a trade's transaction in the order of the chain. */
+export const transactionOf = (key: number): number => Math.floor(key / PLACES)
 
 /**
  * One trade in plain numbers. The writer fills the same object for every trade, so keep no reference to it. Pairs of
