@@ -103,11 +103,18 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
             : { trades: countOf(gone), fromSlot: first.slot, toSlot: last.slot }
         }
       ),
-    /** Returns the oldest blocks: as many whole entries as it takes to reach `trades` trades; null when none wait. */
-    oldest: Effect.fnUntraced(function* (trades: number) {
+    /**
+     * Returns the oldest blocks: as many whole entries as it takes to reach `trades` trades, and after the first one
+     * only those that end within `spanMs` of the first block; null when none wait.
+     */
+    oldest: Effect.fnUntraced(function* (trades: number, spanMs: number) {
       const waiting = { ids: new Array<number>(), batches: new Array<StoredBatch>() }
       let count = 0
       for (const entry of blocks.listed()) {
+        const [from, to] = [waiting.batches[0]?.timeMs, marksIn(entry.id).at(-1)?.timeMs ?? 0]
+        if (from !== undefined && to - from > spanMs) {
+          break
+        }
         waiting.ids.push(entry.id)
         waiting.batches.push(...(yield* blocksOf(entry)))
         count += countOf(marksIn(entry.id))

@@ -19,8 +19,11 @@ import { INSERT_COLUMNS, writeTrades } from "./tradeColumns.ts"
 import type { makeTradeQueries, Span } from "./tradeQueries.ts"
 
 const INSERT_DEADLINE = Duration.seconds(10)
-/** The last insert before a loss may have reached only some tables. Its blocks cover at most this many seconds. */
-const UNREACHED_SECONDS = 900
+/**
+ * The blocks of an insert cover at most this many seconds. The last insert before a loss may have reached only some tables,
+ * so what these lack is not older.
+ */
+export const INSERT_SECONDS = 900
 /** Stored trades are searched this far around the times of their blocks, in milliseconds. */
 const UNCERTAIN_MS = 86_400_000
 
@@ -72,6 +75,20 @@ interface Tables {
   readonly clickHouse: Pick<ClickHouse["Service"], "insert">
   readonly trades: ReturnType<typeof makeTradeQueries>
   readonly bars: ReturnType<typeof makeBarQueries>
+}
+
+/** Blocks in parts, each of which may be one insert. */
+export const insertsOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<ReadonlyArray<StoredBatch>> => {
+  const parts: Array<Array<StoredBatch>> = []
+  for (const batch of batches) {
+    const part = parts.at(-1)
+    if (part === undefined || batch.timeMs - (part[0]?.timeMs ?? 0) > 1000 * INSERT_SECONDS) {
+      parts.push([batch])
+    } else {
+      part.push(batch)
+    }
+  }
+  return parts
 }
 
 const rowsOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<TapeTrade> =>
@@ -131,7 +148,7 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
       yield* Effect.logError("ClickHouse has lost its newest trades, as an older copy of it would have", lost)
       if (slot >= stored.firstSlot) {
         const timeMs = yield* trades.newestTime(chain.genesis, slot, 0)
-        yield* bars.remakeFrom(chain.genesis, Math.max(0, Math.floor(timeMs / 1000) - UNREACHED_SECONDS))
+        yield* bars.remakeFrom(chain.genesis, Math.max(0, Math.floor(timeMs / 1000) - INSERT_SECONDS))
         chain.left = { slot, timeMs }
         chain.salt = ` after ${slot} of ${stored.slot}`
       }

@@ -10,7 +10,7 @@ import type { TapeTrade } from "../model/TapeTrade.ts"
 import { type BlockSpool, type NotedRepair, openBlockSpool, type Waiting } from "./BlockSpool.ts"
 import type { ChainRecord, makeChainRecords } from "./chainRecords.ts"
 import { asUnavailable, type makeContact } from "./contact.ts"
-import type { makeBlockWriter, WrittenChain } from "./storeBlocks.ts"
+import { INSERT_SECONDS, insertsOf, type makeBlockWriter, type WrittenChain } from "./storeBlocks.ts"
 
 interface Parts {
   readonly folder: string
@@ -137,10 +137,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       yield* Effect.logError("The spool is full: its oldest trades are dropped, and their blocks are a gap", dropped)
     })
 
-    const append = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
-      if (batches.length === 0) {
-        return
-      }
+    const insert = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
       if (!spool.isEmpty() || contact.isAway()) {
         return yield* keep(batches)
       }
@@ -149,6 +146,9 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
         Effect.catch((failure) => (isAway(failure) ? keep(batches) : Effect.fail(asUnavailable(failure))))
       )
     })
+
+    const append = (batches: ReadonlyArray<StoredBatch>) =>
+      Effect.forEach(insertsOf(batches), insert, { discard: true })
 
     /** Carries out a saved repair. One from an earlier term lacks later writes, so only its candles are rebuilt. */
     const carryOut = (id: number, { repair, term }: NotedRepair) =>
@@ -178,7 +178,7 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
         yield* carryOut(noted.id, noted)
         return true
       }
-      tried ??= yield* spool.oldest(AT_ONCE)
+      tried ??= yield* spool.oldest(AT_ONCE, 1000 * INSERT_SECONDS)
       if (tried === null) {
         return false
       }

@@ -8,7 +8,7 @@ import { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
 import { makeBarQueries } from "../../../src/market/history/barQueries.ts"
 import type { makeChainRecords } from "../../../src/market/history/chainRecords.ts"
 import { makeContact } from "../../../src/market/history/contact.ts"
-import { makeBlockWriter } from "../../../src/market/history/storeBlocks.ts"
+import { INSERT_SECONDS, insertsOf, makeBlockWriter } from "../../../src/market/history/storeBlocks.ts"
 import { makeTradeQueries } from "../../../src/market/history/tradeQueries.ts"
 import { makeWriteQueue } from "../../../src/market/history/writeQueue.ts"
 import type { Repair, TradeProgress } from "../../../src/market/model/TradeProgress.ts"
@@ -128,6 +128,30 @@ describe("the order of writes", () => {
       yield* queue.append([block(2), block(3)])
       assert.strictEqual(queue.stored()?.slot, 1003)
       assert.strictEqual(tables.counted, 6)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("covers no more seconds in an insert than a loss of ClickHouse is looked back", () =>
+    Effect.gen(function* () {
+      const { postgres, queue, tables } = yield* processOf(yield* folder)
+      const seconds = [1, 2, 2 + INSERT_SECONDS, 5 * INSERT_SECONDS]
+      assert.deepStrictEqual(
+        insertsOf(seconds.map(block)).map((part) => part.map(({ slot }) => slot - 1000)),
+        [seconds.slice(0, 2), seconds.slice(2, 3), seconds.slice(3)]
+      )
+      tables.mood = "refuses"
+      // The last two come in one group, and wait apart.
+      yield* queue.append([block(1)])
+      yield* queue.append([block(2)])
+      yield* queue.append([block(2 + INSERT_SECONDS), block(5 * INSERT_SECONDS)])
+      tables.mood = "answers"
+      const stored: Array<number> = []
+      yield* queue.drain((step) => Effect.tap(step, () => Effect.sync(() => stored.push(postgres.stored?.slot ?? 0))))
+      assert.deepStrictEqual(
+        stored.map((slot) => slot - 1000),
+        [2, 2 + INSERT_SECONDS, 5 * INSERT_SECONDS, 5 * INSERT_SECONDS]
+      )
+      assert.strictEqual(tables.trades.size, 8)
     }).pipe(Effect.scoped)
   )
 
