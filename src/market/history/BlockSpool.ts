@@ -105,14 +105,17 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
       ),
     /**
      * Returns the oldest blocks: as many whole entries as it takes to reach `trades` trades, and after the first one
-     * only those that end within `spanMs` of the first block; null when none wait.
+     * only those whose blocks all lie within `spanMs` with the blocks before them; null when none wait.
      */
     oldest: Effect.fnUntraced(function* (trades: number, spanMs: number) {
       const waiting = { ids: new Array<number>(), batches: new Array<StoredBatch>() }
-      let count = 0
+      let [count, fromMs, toMs] = [0, Infinity, -Infinity]
       for (const entry of blocks.listed()) {
-        const [from, to] = [waiting.batches[0]?.timeMs, marksIn(entry.id).at(-1)?.timeMs ?? 0]
-        if (from !== undefined && to - from > spanMs) {
+        for (const { timeMs } of marksIn(entry.id)) {
+          fromMs = Math.min(fromMs, timeMs)
+          toMs = Math.max(toMs, timeMs)
+        }
+        if (waiting.ids.length > 0 && toMs - fromMs > spanMs) {
           break
         }
         waiting.ids.push(entry.id)

@@ -77,15 +77,20 @@ interface Tables {
   readonly bars: ReturnType<typeof makeBarQueries>
 }
 
-/** Blocks in parts, each of which may be one insert. */
+/** Blocks in parts, each of which may be one insert. A late block may follow newer ones. */
 export const insertsOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<ReadonlyArray<StoredBatch>> => {
   const parts: Array<Array<StoredBatch>> = []
+  let [fromMs, toMs] = [0, 0]
   for (const batch of batches) {
     const part = parts.at(-1)
-    if (part === undefined || batch.timeMs - (part[0]?.timeMs ?? 0) > 1000 * INSERT_SECONDS) {
+    const [from, to] = [Math.min(fromMs, batch.timeMs), Math.max(toMs, batch.timeMs)]
+    if (part === undefined || to - from > 1000 * INSERT_SECONDS) {
       parts.push([batch])
+      fromMs = toMs = batch.timeMs
     } else {
       part.push(batch)
+      fromMs = from
+      toMs = to
     }
   }
   return parts

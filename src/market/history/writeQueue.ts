@@ -182,7 +182,9 @@ export const makeWriteQueue = Effect.fnUntraced(function* ({ contact, folder, li
       if (tried === null) {
         return false
       }
-      yield* write(writer.append(chain, tried.batches, commit))
+      // An entry that an earlier version wrote may be too long for one insert.
+      const parts = insertsOf(tried.batches)
+      yield* write(Effect.forEach(parts, (part) => writer.append(chain, part, commit), { discard: true }))
       yield* spool.remove(tried)
       tried = null
       return true

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
 import { makeBarQueries } from "../../../src/market/history/barQueries.ts"
+import { openBlockSpool } from "../../../src/market/history/BlockSpool.ts"
 import type { makeChainRecords } from "../../../src/market/history/chainRecords.ts"
 import { makeContact } from "../../../src/market/history/contact.ts"
 import { INSERT_SECONDS, insertsOf, makeBlockWriter } from "../../../src/market/history/storeBlocks.ts"
@@ -91,6 +92,12 @@ const priced = (second: number) => storedBlock(second, [{ mint: SOL, lamports: n
 
 const block = (second: number) => storedBlock(second, [{}, {}])
 
+/** The seconds of the first and last block with a trade of each insert. */
+const secondsOf = ({ sent }: { readonly sent: ReadonlyArray<string> }) =>
+  sent
+    .filter((insert) => insert.startsWith("trades "))
+    .map((insert) => (insert.split(" ")[2] ?? "").split("-").map((slot) => Number(slot) - 1000))
+
 /** A repair that gives the first trade of a block another price. */
 const repricing = (priceUsd: number): Repair => ({
   batches: [],
@@ -152,6 +159,43 @@ describe("the order of writes", () => {
         [2, 2 + INSERT_SECONDS, 5 * INSERT_SECONDS, 5 * INSERT_SECONDS]
       )
       assert.strictEqual(tables.trades.size, 8)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("covers no more seconds with late blocks, nor with an entry on disk that is longer", () =>
+    Effect.gen(function* () {
+      const late = [1000, 940, 1850, 1860].map(block)
+      const direct = yield* processOf(yield* folder)
+      yield* direct.queue.append(late)
+      assert.deepStrictEqual(secondsOf(direct.tables), [
+        [940, 1000],
+        [1850, 1860]
+      ])
+      // A newer and a late block in one entry.
+      const apart = yield* processOf(yield* folder)
+      apart.tables.mood = "refuses"
+      yield* apart.queue.append([block(0)])
+      yield* apart.queue.append([block(1000)])
+      yield* apart.queue.append([block(1901), block(1890)])
+      apart.tables.mood = "answers"
+      apart.tables.sent.length = 0
+      yield* apart.queue.drain((step) => step)
+      assert.deepStrictEqual(secondsOf(apart.tables), [
+        [0, 0],
+        [1000, 1000],
+        [1890, 1901]
+      ])
+      const path = yield* folder
+      const blocks = [0, 900, 901, 5000].map(block)
+      yield* Effect.scoped(Effect.flatMap(openBlockSpool(path, "test", 2 ** 24), (spool) => spool.add(blocks)))
+      const { queue, tables } = yield* processOf(path)
+      yield* queue.drain((step) => step)
+      assert.deepStrictEqual(secondsOf(tables), [
+        [0, 900],
+        [901, 901],
+        [5000, 5000]
+      ])
+      assert.deepStrictEqual([queue.progress()?.slot, tables.counted, queue.isWaiting()], [6000, 8, false])
     }).pipe(Effect.scoped)
   )
 
@@ -312,6 +356,34 @@ describe("a ClickHouse that was away", () => {
       yield* queue.repair({ ...again, gap: { fromSlot: 1002, left: [] } })
       assert.deepStrictEqual(postgres.stored?.gaps, [])
       assert.strictEqual(tables.trades.size, 8)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("comes back without the end of an insert from disk: what views made of its other trades is made anew", () =>
+    Effect.gen(function* () {
+      const { queue, tables } = yield* processOf(yield* folder)
+      yield* queue.append([block(0)])
+      tables.mood = "refuses"
+      // A quiet chain: a block each 400 s.
+      const seconds = [10, 2000, 2400, 2800, 3200, 3600, 4000]
+      yield* Effect.forEach(seconds, (second) => queue.append([block(second)]), { discard: true })
+      tables.mood = "answers"
+      yield* queue.drain((step) => step)
+      const [from = 0] = secondsOf(tables).at(-1) ?? []
+      tables.mood = "refuses"
+      yield* queue.append([block(5000)])
+      for (const [place, { trade }] of tables.trades) {
+        if (trade.slot === 5000) {
+          tables.trades.delete(place)
+        }
+      }
+      tables.mood = "answers"
+      tables.asked.length = 0
+      yield* queue.drain((step) => step)
+      const anew = tables.asked.filter((statement: string) => statement.includes("INSERT INTO wallet_trades"))
+      assert.lengthOf(anew, 1)
+      const since = Number(/at >= fromUnixTimestamp64Milli\((\d+)/.exec(anew[0] ?? "")?.[1])
+      assert.isAtMost(since, block(from).timeMs)
     }).pipe(Effect.scoped)
   )
 
