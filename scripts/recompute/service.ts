@@ -232,7 +232,7 @@ export const httpService = (api: string, key: string): Service => {
     for (let cursor: unknown = null; ;) {
       const page = await ask(typeof cursor === "string" ? `${path}&cursor=${encodeURIComponent(cursor)}` : path)
       rows.push(...(page["data"] as ReadonlyArray<unknown>))
-      cursor = page["nextCursor"]
+      cursor = page["nextCursor"] ?? (page["pagination"] as { nextCursor?: unknown } | undefined)?.nextCursor
       if (typeof cursor !== "string") {
         return rows
       }
