@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { App, FERN, isAvailable, settled } from "./app.ts"
 
 const LONG = { timeout: 90_000 }
-const PATIENCE_MS = 300_000
+const PATIENCE_MS = 600_000
 
 const tradesOf = (page: Page) => page.getByRole("region", { name: "Trades", exact: true })
 

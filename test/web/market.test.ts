@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { Page, Request } from "playwright-core"
 import { App, axeFaults, FERN, isAvailable, overflowOf, settled } from "./app.ts"
 
-const LONG = { timeout: 60_000 }
-const PATIENCE_MS = 240_000
+const LONG = { timeout: 120_000 }
+const PATIENCE_MS = 480_000
 
 const scalar = (value: string, unit: string) => ({
   value,
