@@ -21,10 +21,10 @@ export interface Instruction {
   readonly program: Address
   readonly accounts: ReadonlyArray<Address>
   /**
-   * Base58 as nodes write it in either encoding, until `dataOf` has decoded it; bytes as a Geyser sends them. Null when
-   * the node only sent the parsed form.
+   * Base58 as nodes write it in either encoding, or bytes as a Geyser sends them. Null when the node only sent the
+   * parsed form. See `dataOf`.
    */
-  data: string | Uint8Array | null
+  readonly data: string | Uint8Array | null
   /** What it did to tokens or lamports; empty for other programs. */
   readonly transfers: ReadonlyArray<TokenTransfer>
   /** Index of the outer instruction that it is, or that it ran in. */
@@ -35,19 +35,10 @@ export interface Instruction {
   readonly height: number | null
 }
 
-/**
- * The instruction's bytes; null when the node did not send them, or sent something that is not base58. Text is decoded
- * once, because swaps, launches and changes of liquidity are all looked for in the same data.
- */
-export const dataOf = (instruction: Instruction): Uint8Array | null => {
-  const { data } = instruction
-  if (typeof data !== "string") {
-    return data
-  }
-  const bytes = fromBase58(data)
-  instruction.data = bytes ?? data
-  return bytes
-}
+/** The instruction's bytes; null when the node did not send them, or sent something that is not base58. */
+export const dataOf = ({ data }: Instruction): Uint8Array | null => (data === null ? null : bytesOf(data))
+
+const bytesOf = (data: string | Uint8Array): Uint8Array | null => (typeof data === "string" ? fromBase58(data) : data)
 
 interface Position {
   readonly outer: number
@@ -111,9 +102,7 @@ const readInstruction = (entry: unknown, keys: ReadonlyArray<Address>, position:
   if (accounts === null || typeof data !== "string") {
     return null
   }
-  let bytes: Uint8Array | null = null
-  const transfers = transfersBy(program, accounts, () => (bytes = fromBase58(data)))
-  return { ...position, program, accounts, data: bytes ?? data, transfers }
+  return { ...position, program, accounts, data, transfers: transfersBy(program, accounts, () => bytesOf(data)) }
 }
 
 /** Inner instructions by the index of their outer one; null when malformed. */

@@ -23,7 +23,6 @@ import {
   transferChecked,
   transactionOf
 } from "./transactions.ts"
-import { dataOf, type Instruction } from "../../../src/chain/decoding/instructions.ts"
 import { readWireTransaction } from "../../../src/chain/decoding/wireTransaction.ts"
 import { infoOf, type JsonTransaction, plainOf } from "./wireForm.ts"
 import { raydiumClmm } from "../../../src/programs/raydium/clmm.ts"
@@ -345,23 +344,4 @@ describe("reading a block", () => {
     assert.isTrue(Result.isFailure(readBlock(9, { transactions: [] })))
     assert.isTrue(Result.isFailure(readBlock(9, null)))
   })
-})
-
-const instructionWith = (data: string): Instruction => ({
-  program: SYSTEM_PROGRAM,
-  accounts: [],
-  data,
-  transfers: [],
-  outer: 0,
-  inner: null,
-  height: 1
-})
-
-it("the data of an instruction is decoded once, however many readers ask for it; text that is not base58 has none", () => {
-  const whole = instructionWith(bs58.encode(bytesOf("2b04ed0b1ac91e62")))
-  const first = dataOf(whole)
-  assert.deepStrictEqual(first, bytesOf("2b04ed0b1ac91e62"))
-  assert.strictEqual(dataOf(whole), first)
-  const broken = instructionWith("0OIl")
-  assert.deepStrictEqual([dataOf(broken), dataOf(broken)], [null, null])
 })
