@@ -33,6 +33,7 @@ import { makeTradeNames } from "./tradeNames.ts"
 import { makeLargest, makeTokenSwaps, makeTradePages } from "./tradePages.ts"
 import { makeTradeTable } from "./tradeTable.ts"
 import { LATE_SECONDS } from "../model/windows.ts"
+import { storedOpening } from "../model/WalletOpenings.ts"
 
 /** Deadline of a read that a request waits for. */
 const READ_DEADLINE = Duration.seconds(2)
@@ -311,9 +312,10 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       }),
       openingOf: Effect.fn("TradeHistory.openingOf")(function* (wallet: Address) {
         const { id, openingsFrom, stored } = yield* current
-        const keptFrom = Math.ceil((yield* Clock.currentTimeMillis) / 1000 - Duration.toSeconds(kept.trades))
+        const nowMs = yield* Clock.currentTimeMillis
         const opening = yield* read(openings.ofWallet(id, wallet))
-        return { opening, from: Math.max(openingsFrom, keptFrom), toMs: stored?.progress.timeMs ?? null }
+        const keptSeconds = Duration.toSeconds(kept.trades)
+        return storedOpening(opening, stored?.progress.timeMs ?? null, { openingsFrom, keptSeconds, nowMs })
       }),
       openedBy: query("TradeHistory.openedBy", read, openings.ofFunder)
     },

@@ -15,7 +15,7 @@ import type { StoredBatch } from "../model/StoredBatch.ts"
 import { newestChanges, type SupplyRequest } from "../model/StoredSupply.ts"
 import type { LiquidityRequest } from "../model/StoredLiquidity.ts"
 import type { Address } from "../../domain/Address.ts"
-import type { OpeningsRequest } from "../model/WalletOpenings.ts"
+import { type OpeningsRequest, storedOpening } from "../model/WalletOpenings.ts"
 import { makeOpeningTable } from "./openingTable.ts"
 import { makeLiquidityTable } from "./liquidityTable.ts"
 import type { HolderHistoryRequest, HolderSnapshot } from "../model/HolderHistory.ts"
@@ -182,10 +182,10 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       wallet: Address,
       keptSeconds: number
     ) {
-      const keptFrom = Math.ceil((yield* Clock.currentTimeMillis) / 1000 - keptSeconds)
+      const nowMs = yield* Clock.currentTimeMillis
       const stored = yield* read(chains.read(id))
       const opening = yield* read(openings.ofWallet(id, wallet))
-      return { opening, from: Math.max(openingsFrom, keptFrom), toMs: stored?.progress.timeMs ?? null }
+      return storedOpening(opening, stored?.progress.timeMs ?? null, { openingsFrom, keptSeconds, nowMs })
     }),
     openedBy: (id: number, request: OpeningsRequest) => read(openings.ofFunder(id, request)),
 

@@ -27,6 +27,17 @@ export interface StoredOpening {
   readonly toMs: number | null
 }
 
+/** The opening of a wallet from a store that has all openings since a second, and deletes them after `keptSeconds`. */
+export const storedOpening = (
+  opening: OpeningRecord | null,
+  toMs: number | null,
+  {
+    keptSeconds,
+    nowMs,
+    openingsFrom
+  }: { readonly openingsFrom: number; readonly keptSeconds: number; readonly nowMs: number }
+): StoredOpening => ({ opening, from: Math.max(openingsFrom, Math.ceil(nowMs / 1000 - keptSeconds)), toMs })
+
 /** Wallets that one wallet opened. */
 export interface OpenedWallets {
   /** Newest first. */
