@@ -6,7 +6,7 @@ import {
   alignedDecimal,
   changePctOf,
   compareDecimals,
-  newerPrice,
+  currentPrice,
   type ScalarJson,
   separatorsOf,
   shiftedBy,
@@ -472,15 +472,19 @@ describe("the price of a token", () => {
 
   it("is the price of the last swap, also when no other is known", () => {
     const swap = { value: "3", atMs: 100 * MINUTE - 2_000 }
-    assert.deepInclude(newerPrice(price, swap, 100 * MINUTE), { value: "3", status: "known", observedAtMs: swap.atMs })
+    assert.deepInclude(currentPrice(price, swap, 100 * MINUTE), {
+      value: "3",
+      status: "known",
+      observedAtMs: swap.atMs
+    })
     const old = { value: "3", atMs: 0 }
     const unread: ScalarJson = { ...price, value: null, status: "unavailable" }
-    assert.deepInclude(newerPrice(unread, old, 100 * MINUTE), { value: "3", status: "stale", observedAtMs: 0 })
+    assert.deepInclude(currentPrice(unread, old, 100 * MINUTE), { value: "3", status: "stale", observedAtMs: 0 })
   })
 
   it("is the one that was read while swaps of long ago arrive", () => {
-    assert.deepStrictEqual(newerPrice(price, { value: "3", atMs: 40 * MINUTE }, 100 * MINUTE), price)
-    assert.deepStrictEqual(newerPrice(price, { value: "3", atMs: null }, 100 * MINUTE), price)
+    assert.deepStrictEqual(currentPrice(price, { value: "3", atMs: 40 * MINUTE }, 100 * MINUTE), price)
+    assert.deepStrictEqual(currentPrice(price, { value: "3", atMs: null }, 100 * MINUTE), price)
   })
 })
 

@@ -10,23 +10,21 @@ export interface ScalarJson {
   readonly coverage: { readonly complete: boolean; readonly reason: string | null }
 }
 
-/** Milliseconds by which the time of a block may differ from the clock that observed a price. */
-const BLOCK_TIME_SKEW_MS = 10_000
-
 /** Milliseconds after which the price of a swap is no longer the price of now. */
-const SWAP_COUNTS_MS = 60_000
+const SWAP_COUNTS_MS = 600_000
 
 /**
- * The price of a swap that a socket reported, unless the price that was read is of a later time: a market that catches
- * up reports swaps of long ago. Where no price could be read, an old swap is a stale price.
+ * The price of a swap that a socket reported, as the chart and alerts have it. After a while without a swap, or while
+ * the market catches up and reports swaps of long ago, it is the price that was read. Where no price could be read, an
+ * old swap is a stale price.
  */
-export const newerPrice = (
+export const currentPrice = (
   price: ScalarJson,
   swap: { readonly value: string; readonly atMs: number | null },
   nowMs: number
 ): ScalarJson => {
   const readAtMs = price.value === null ? null : price.observedAtMs
-  if (readAtMs !== null && (swap.atMs === null || swap.atMs + BLOCK_TIME_SKEW_MS < readAtMs)) {
+  if (readAtMs !== null && (swap.atMs === null || swap.atMs + SWAP_COUNTS_MS < readAtMs)) {
     return price
   }
   const ofSwap = swap.atMs !== null && nowMs - swap.atMs < SWAP_COUNTS_MS ? "known" : "stale"

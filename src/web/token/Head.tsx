@@ -14,7 +14,7 @@ import { CopyText } from "../parts/CopyText.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { Figure } from "../parts/Figure.tsx"
 import { When } from "../parts/Links.tsx"
-import { newerPrice, type ScalarJson, written } from "../parts/numbers.ts"
+import { currentPrice, type ScalarJson, written } from "../parts/numbers.ts"
 import { useTitle } from "../parts/useTitle.ts"
 import { isolated, shortAddress } from "../parts/words.ts"
 import { PickAlert } from "./PickAlert.tsx"
@@ -25,7 +25,7 @@ import type { StatsAnswer } from "./Windows.tsx"
 type TokenFactsJson = FactsAnswer["data"]
 type Found = Answer<"GET /api/v1/search">["data"][number]
 
-/** The price of the last swap, or of the facts while these are newer. */
+/** The price of the last swap, or of the facts after a while without a swap. */
 const usePrice = (mint: string, facts: TokenFactsJson | null): ScalarJson | null => {
   const [live, setLive] = useState<{ readonly mint: string; readonly value: string; readonly atMs: number | null }>()
   const isLive = useMarket({ channel: "price", mint }, (event) => {
@@ -37,7 +37,7 @@ const usePrice = (mint: string, facts: TokenFactsJson | null): ScalarJson | null
   if (facts === null) {
     return null
   }
-  return isLive && live?.mint === mint ? newerPrice(facts.priceUsd, live, Date.now()) : facts.priceUsd
+  return isLive && live?.mint === mint ? currentPrice(facts.priceUsd, live, Date.now()) : facts.priceUsd
 }
 
 /** What the search knows of the token: the launchpad that it came from. */
