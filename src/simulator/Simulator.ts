@@ -26,7 +26,10 @@ export interface SimulatorOptions {
    * slots.
    */
   readonly speed: number
+  /** Since the chain is live. */
   readonly swapsPerSecond: number
+  /** Before; as many as later when absent. */
+  readonly pastSwapsPerSecond?: number | undefined
   readonly retailWallets: number
   /** With rugs, sandwiches, failures in bursts, skipped slots, forks and the like. See `docs/sandbox.md`. */
   readonly hardships: boolean
@@ -93,8 +96,8 @@ export class Simulator extends Context.Service<
     Layer.effect(Simulator, makeSimulator({ ...defaults, ...options }))
 
   /**
-   * Like `layer`, with settings from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2),
-   * `SIMULATOR_RETAIL_WALLETS` (120), `SIMULATOR_HARDSHIPS` (true), `SIMULATOR_HISTORY` (25 hours), `SIMULATOR_BLOCKS_KEPT` (300), `SIMULATOR_SOURCE`
+   * Like `layer`, with settings from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (1, and 0.2
+   * in the past), `SIMULATOR_RETAIL_WALLETS` (120), `SIMULATOR_HARDSHIPS` (true), `SIMULATOR_HISTORY` (25 hours), `SIMULATOR_BLOCKS_KEPT` (300), `SIMULATOR_SOURCE`
    * (rpc) and `SIMULATOR_FAULTS_...`.
    */
   static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
@@ -119,8 +122,10 @@ const defaults: SimulatorOptions = {
   recorded: null
 }
 
+/** A swap a second. */
+const USUAL_SWAPS = 1
 /** One swap every five seconds. The past then has 18,000 swaps, which one core makes in a few seconds. */
-const USUAL_SWAPS = 0.2
+const USUAL_PAST_SWAPS = 0.2
 
 /** A day and one hour, so that the state at the start of the last day is known. */
 const DAY_HOURS = 25
@@ -130,6 +135,7 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   seed: Config.String("SEED").pipe(Config.withDefault(defaults.seed)),
   speed: amountSetting("SPEED", defaults.speed),
   swapsPerSecond: amountSetting("SWAPS_PER_SECOND", USUAL_SWAPS),
+  pastSwapsPerSecond: amountSetting("SWAPS_PER_SECOND", USUAL_PAST_SWAPS),
   retailWallets: countSetting("RETAIL_WALLETS", RETAIL_WALLETS, 1),
   hardships: Config.Boolean("HARDSHIPS").pipe(Config.withDefault(true)),
   history: amountSetting("HISTORY", DAY_HOURS),

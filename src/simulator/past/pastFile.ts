@@ -12,6 +12,7 @@ export interface PastSettings {
   readonly retailWallets: number
   readonly seed: string
   readonly swapsPerSecond: number
+  readonly pastSwapsPerSecond?: number | undefined
 }
 
 export interface Past {
@@ -27,12 +28,14 @@ export interface Past {
 export const pastSettingsOf = ({
   hardships,
   history,
+  pastSwapsPerSecond,
   retailWallets,
   seed,
   swapsPerSecond
 }: PastSettings): PastSettings => ({
   hardships,
   history,
+  pastSwapsPerSecond,
   retailWallets,
   seed,
   swapsPerSecond

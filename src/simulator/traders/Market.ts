@@ -84,6 +84,8 @@ export const makeMarket = (options: {
   readonly seed: string
   readonly bank: Bank
   readonly swapsPerSecond: number
+  /** In the past; as many as later when absent. */
+  readonly pastSwapsPerSecond?: number | undefined
   /** 120 by default. */
   readonly retailWallets?: number | undefined
   /** Coins besides SOL and USDC; the catalogue's coins by default. */
@@ -93,7 +95,7 @@ export const makeMarket = (options: {
   /** When the past ends, in milliseconds since the Unix epoch; at once when absent. */
   readonly liveUnixMs?: number
 }): Market => {
-  const { seed, bank, retailWallets, swapsPerSecond } = options
+  const { seed, bank, retailWallets, swapsPerSecond, pastSwapsPerSecond = swapsPerSecond } = options
   const listed = options.listed ?? (options.hardships === true ? [...coins, ...oddCoins] : coins)
   const world = makeWorld(seed, bank)
   const random = makeRandom(seed)
@@ -149,9 +151,10 @@ export const makeMarket = (options: {
   let tradedAt = bank.clock().slot
 
   const slot = (): ReadonlyArray<Deed> => {
-    const now = bank.clock().slot
+    const { slot: now, unixTimestamp } = bank.clock()
     const slots = now - tradedAt
-    const pace = paceOf(swapsPerSecond, slots)
+    const isPast = unixTimestamp * 1000 < times.liveAtMs
+    const pace = paceOf(isPast ? pastSwapsPerSecond : swapsPerSecond, slots)
     tradedAt = now
     const isDue = now - launchedAt >= SLOTS_PER_LAUNCH
     launchedAt = isDue ? now : launchedAt

@@ -1,9 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { isUnpriceable } from "../../../src/programs/interface/Program.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
-import { digestOf } from "../../../src/simulator/chain/Bank.ts"
+import { digestOf, makeBank, SLOT_MS } from "../../../src/simulator/chain/Bank.ts"
 import { makeRandom } from "../../../src/simulator/chain/Random.ts"
+import { makeMarket } from "../../../src/simulator/traders/Market.ts"
 import { decode, decoded, discrepancies, newMarket, totalLamports, venues } from "../chain/chains.ts"
+
+/** When a chain of these tests begins, in milliseconds since the Unix epoch. */
+const BEGAN_MS = 1_790_000_000_000
 
 describe("a new market", () => {
   const { bank, market } = newMarket("new")
@@ -125,4 +129,20 @@ describe("a seed", () => {
   it("gives another market than any other seed", () => {
     assert.notStrictEqual(digestAfter("one", 5), digestAfter("two", 5))
   })
+})
+
+it("trades at one rate in its past, and at another once it is live", () => {
+  const bank = makeBank({ seed: "rates", startSlot: 1_000, startUnixMs: BEGAN_MS })
+  const liveUnixMs = BEGAN_MS + 400 * SLOT_MS
+  const market = makeMarket({ seed: "rates", bank, swapsPerSecond: 20, pastSwapsPerSecond: 2, liveUnixMs })
+  const swaps = { past: 0, live: 0 }
+  for (let slot = 0; slot < 800; slot++) {
+    const block = market.advance()
+    const made = block.transactions.reduce((sum, transaction) => sum + transaction.swaps.length, 0)
+    swaps[block.unixTimestamp * 1000 < liveUnixMs ? "past" : "live"] += made
+  }
+  assert.isAbove(swaps.past, 0.5 * 2 * 160)
+  assert.isBelow(swaps.past, 2 * 2 * 160)
+  assert.isAbove(swaps.live, 0.5 * 20 * 160)
+  assert.isBelow(swaps.live, 2 * 20 * 160)
 })
