@@ -17,7 +17,7 @@ each swap, and compares with the service: candles of the N most traded mints (20
 in SOL, from a second to an hour; windows and rankings of tokens; totals of the market and of each venue; top traders, and the leading wallets with --whole;
 reserves and value of pools from their vaults; liquidity events of the N mints with most of them; holders from all token accounts of a mint and the balances in the blocks
 since, where the node lists accounts; the hours of their holders and concentration from the accounts now, back through the balances that the blocks found. An answer is compared with the blocks up to its slot, and asked for again when a block
-came meanwhile; other callers of the same rankings can make it 2 seconds older. Only windows within the blocks read
+came meanwhile or it says that it shows an older slot; other callers of the same rankings of tokens can make it 2 seconds older. Only windows within the blocks read
 are compared. With --whole every block of the node is read, which must be those that the service began with; longer windows
 are then compared where the service states them, and results at cost too. Swaps of programs that publish no layout are not
 seen. Exits with 1 when a figure differs, and prints each that does, and when the node has too few blocks to compare a candle.

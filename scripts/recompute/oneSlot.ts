@@ -13,9 +13,13 @@ const TRIES = 200
 /** Answers of one slot, each read once. */
 interface Answers {
   readonly service: Service
-  /** False once an answer was read at another slot, or a block came meanwhile. */
+  /** False once an answer was of another slot or said so, or a block came meanwhile. */
   readonly areOfOneSlot: () => boolean
 }
+
+/** True when an answer says that it shows another slot, or blocks of several. */
+const isOfAnother = (answer: unknown, slot: number): boolean =>
+  typeof answer === "object" && answer !== null && "slot" in answer && answer.slot !== slot
 
 /** Reads answers from a service that must all be of one slot. */
 const answersAt = (service: Service, slot: number): Answers => {
@@ -23,8 +27,8 @@ const answersAt = (service: Service, slot: number): Answers => {
   const state = { moved: false }
   const ask = async (name: keyof Service, request: ReadonlyArray<never>): Promise<unknown> => {
     const answer: unknown = await Reflect.apply(service[name], service, request)
-    // Slots only grow, so if the slot is the same before and after, the answer is of that slot.
-    state.moved = (await service.newestSlot()) !== slot || state.moved
+    // Slots only grow, so if the slot is the same before and after, the answer is of that slot, unless it says that it is older.
+    state.moved = (await service.newestSlot()) !== slot || isOfAnother(answer, slot) || state.moved
     return answer
   }
   const asked = new Proxy(service, {
@@ -59,7 +63,7 @@ const add = (to: Findings, found: Findings): void => {
 
 /**
  * Adds the comparison with the record up to and including the slot of the answers. Repeats until no block comes while
- * the answers are read; throws when a block always comes.
+ * the answers are read and none is older; throws when that never happens.
  */
 export const compareAtOneSlot = async (
   service: Service,
@@ -82,5 +86,5 @@ export const compareAtOneSlot = async (
       await new Promise((resolve) => setTimeout(resolve, sharedMs))
     }
   }
-  throw new Error("The service had a new block while each answer was asked for.")
+  throw new Error("The service had a new block while each answer was asked for, or its answers were of an older one.")
 }

@@ -95,6 +95,14 @@ export interface WireLeader {
   }
 }
 
+/** The first hundred wallets over all tokens, and how many wallets there are. */
+export interface WireLeaders {
+  readonly rows: ReadonlyArray<WireLeader>
+  readonly wallets: number
+  /** The slot that the answer shows, which may be seconds old; null when a block came while the wallets were summed up. */
+  readonly slot: number | null
+}
+
 /** A pool of a token. */
 export interface WirePool {
   readonly pool: string
@@ -181,11 +189,8 @@ export interface Service {
   overview(window: WindowName): Promise<WireOverview>
   lighthouse(): Promise<ReadonlyArray<WireMarket>>
   topTraders(mint: string, window: RankedWindow): Promise<ReadonlyArray<WireTrader>>
-  /** The first hundred wallets over all tokens, and how many wallets there are. */
-  leaders(
-    window: RankedWindow,
-    sort: LeaderSort
-  ): Promise<{ readonly rows: ReadonlyArray<WireLeader>; readonly wallets: number }>
+  /** One sum of all wallets serves every order of a window for two seconds or more. */
+  leaders(window: RankedWindow, sort: LeaderSort): Promise<WireLeaders>
   liquidity(mint: string): Promise<ReadonlyArray<WirePool>>
   /** Every liquidity event of a token since a second. */
   liquidityEvents(mint: string, from: number): Promise<ReadonlyArray<WireLiquidityEvent>>
@@ -282,7 +287,8 @@ export const httpService = (api: string, key: string): Service => {
       (await pages(`tokens/solana/${mint}/top-traders?window=${window}&limit=100`)) as ReadonlyArray<WireTrader>,
     leaders: async (window, sort) => {
       const { data, meta } = await ask(`wallets/leaders?window=${window}&sort=${sort}&minKnownPct=0&limit=100`)
-      return { rows: data as ReadonlyArray<WireLeader>, wallets: (meta as { wallets: number }).wallets }
+      const { slot, wallets } = meta as Pick<WireLeaders, "slot" | "wallets">
+      return { rows: data as ReadonlyArray<WireLeader>, wallets, slot }
     },
     liquidity: async (mint) =>
       ((await dataOf(`tokens/solana/${mint}/liquidity?limit=50`)) as { pools: ReadonlyArray<WirePool> }).pools,

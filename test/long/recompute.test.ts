@@ -124,7 +124,7 @@ const readsAt = (ms: number) =>
         run(
           Effect.map(
             reader.leaders({ window, sort, minKnownPct: 0, minTrades: 1, limit: 100, pin: null }),
-            ({ rows, wallets }) => ({ rows, wallets })
+            ({ rows, slot, wallets }) => ({ rows, wallets, slot })
           )
         ),
       liquidity: (mint) => run(Effect.map(tokens.liquidityOf(mintOf(mint), 50), ({ data }) => data.pools)),
@@ -297,8 +297,8 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
       const leaderFields = async (change: (row: WireLeader) => WireLeader) => {
         const own = makeFindings()
         const leaders: Service["leaders"] = async (window, sort) => {
-          const { rows, wallets } = await service.leaders(window, sort)
-          return { rows: rows.map((row, place) => (place === 0 ? change(row) : row)), wallets }
+          const { rows, ...known } = await service.leaders(window, sort)
+          return { rows: rows.map((row, place) => (place === 0 ? change(row) : row)), ...known }
         }
         await compareLeaders({ ...service, leaders }, found, own, "1h", "volume")
         return own.differences.map(({ field }) => field)

@@ -36,6 +36,12 @@ const compareSlot: Comparison = async (service, found, findings) => {
   findings.exact("slots", "answer", "slot", prices.get("slot") ?? null, String(found.now))
 }
 
+/** The service of the test has as many wallets as the number of the slot. */
+const compareWallets: Comparison = async (service, found, findings) => {
+  const { wallets } = await service.leaders("1h", "trades")
+  findings.number("leaders", "1h trades", "wallets", wallets, found.now)
+}
+
 describe("a comparison at one slot", () => {
   it("takes an answer during which no block came, at the first block of a second", async () => {
     // The second block of a second, one that ends during the answer, and one that stays.
@@ -52,6 +58,24 @@ describe("a comparison at one slot", () => {
     const findings = makeFindings()
     await compareAtOneSlot(service, chain, findings, compareSlot, true, 0)
     assert.deepStrictEqual(findings.differences, [{ of: "answer", field: "slot", service: "103", recomputed: "104" }])
+  })
+
+  it("asks again for leaders that show an older slot, or blocks of several", async () => {
+    // The sums of another order were made two blocks earlier; then a block came while they were made.
+    const shown = [102, null, 104]
+    const state = { answers: 0 }
+    const service: Pick<Service, "leaders" | "newestSlot"> = {
+      newestSlot: async () => 104,
+      leaders: async () => {
+        const slot = shown[state.answers++] ?? null
+        return { rows: [], wallets: slot ?? 0, slot }
+      }
+    }
+    const findings = makeFindings()
+    await compareAtOneSlot(service as Service, chain, findings, compareWallets, true, 0)
+    assert.deepStrictEqual(findings.differences, [])
+    assert.deepStrictEqual(Array.from(findings.compared), [["leaders", 1]])
+    assert.strictEqual(state.answers, 3)
   })
 
   it("fails when a block comes during every answer", async () => {
