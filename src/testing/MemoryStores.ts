@@ -12,7 +12,7 @@ import { LAST_MS, type RestoreRequest, type StoredBatch } from "../market/model/
 import type { StoredSnapshot } from "../market/model/StoredSnapshot.ts"
 import type { HolderSnapshot } from "../market/model/HolderHistory.ts"
 import { liquidityIn, poolsOpenedIn } from "../market/model/StoredLiquidity.ts"
-import { firstOpenings, openingsIn, openingsOfFunder } from "../market/model/WalletOpenings.ts"
+import { firstOpenings, openingsIn, relatedOpenings } from "../market/model/WalletOpenings.ts"
 import { newestChanges, supplyRecordsOf } from "../market/model/StoredSupply.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { isMoneySwap } from "../market/model/TokenPrices.ts"
@@ -221,7 +221,12 @@ export const makeMemoryStores = (): MarketStores => {
           from: Number.NEGATIVE_INFINITY,
           toMs: stored.progress?.timeMs ?? null
         })),
-      openedBy: (request) => Effect.map(opened, (stored) => openingsOfFunder(openings(stored), request))
+      openingsOf: (request) =>
+        Effect.map(opened, (stored) => ({
+          ...relatedOpenings(openings(stored), request),
+          from: Number.NEGATIVE_INFINITY,
+          toMs: stored.progress?.timeMs ?? null
+        }))
     },
     candles: {
       bars: (request) => Effect.map(opened, (stored) => readTo(barsOfTrades(trades(stored), request), stored.progress)),

@@ -7,7 +7,10 @@ import type { WalletTrade, WalletTransfer } from "../api/schemas/WalletTrades.ts
 import type { WalletPnlHistory, WalletPositions } from "../api/schemas/WalletPositions.ts"
 import type { Bar } from "../market/memory/foldBars.ts"
 import type { MarketStateReads } from "../market/tape/MarketReads.ts"
+import type { TradeHistory } from "../market/model/TradeHistory.ts"
+import { funderOf } from "../market/model/WalletOpenings.ts"
 import { Market } from "../market/tape/Market.ts"
+import type { TradeStoreUnavailable } from "../api/schemas/Trade.ts"
 import { type WalletRow, type WalletRows, WalletsUnavailable } from "../api/schemas/WalletSummary.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { identityOf } from "./identity.ts"
@@ -28,7 +31,7 @@ import { balancesOf, type BalancesFound } from "./walletBalances.ts"
 import { MomentNotRecorded, type PastMoment, type PastUnits, type RecordEnds, unitsOfPast } from "./pastBalances.ts"
 import { lotsPage, type LotsPage, type LotsRequest, UNKNOWN_SUMS } from "./walletLots.ts"
 import { makeUnits } from "./readUnits.ts"
-import { NOTHING_OPENED, type RelatedFound, relatedPage, type RelatedRequest } from "./relatedWallets.ts"
+import { NOTHING_STORED, type RelatedFound, relatedPage, type RelatedRequest } from "./relatedWallets.ts"
 import { walletPosition } from "./walletPositions.ts"
 import {
   firstTransfer,
@@ -272,38 +275,38 @@ const make = Effect.gen(function* () {
     return found instanceof MomentNotRecorded ? yield* found : found
   })
 
-  const fundingOf = Effect.fn("WalletReader.fundingOf")(function* (wallet: Address) {
-    const { opening } = yield* openingOf(wallet)
-    return firstTransfer(wallet, yield* Cache.refresh(kept, wallet), opening)
-  })
-
-  /** The transfer that opened a wallet's account, and the span of which openings are recorded. */
-  const openingOf = Effect.fnUntraced(function* (wallet: Address) {
+  /** Asks the store for openings; null without a store. */
+  const askOpenings = <A>(
+    ask: (trades: TradeHistory["Service"]) => Effect.Effect<A, TradeStoreUnavailable>
+  ): Effect.Effect<A | null, WalletsUnavailable> => {
     const stored = tape.stored()
-    if (stored === null) {
-      return { opening: null, fromMs: null, toMs: null }
-    }
-    const { from, opening, toMs } = yield* Effect.mapError(
-      stored.trades.openingOf(wallet),
-      (cause) => new WalletsUnavailable({ cause })
+    return stored === null
+      ? Effect.succeed(null)
+      : Effect.mapError(ask(stored.trades), (cause) => new WalletsUnavailable({ cause }))
+  }
+
+  const fundingOf = Effect.fn("WalletReader.fundingOf")(function* (wallet: Address) {
+    const [held, found] = yield* Effect.all(
+      [Cache.refresh(kept, wallet), askOpenings((trades) => trades.openingOf(wallet))],
+      { concurrency: 2 }
     )
-    const since = Math.max(from, tape.recordedSince())
-    const isHeld = Number.isFinite(since) && toMs !== null && since * 1000 <= toMs
-    return { opening, fromMs: isHeld ? since * 1000 : null, toMs }
+    return firstTransfer(wallet, held, found?.opening ?? null)
   })
 
   const relatedOf = Effect.fn("WalletReader.relatedOf")(function* (wallet: Address, request: RelatedRequest) {
-    const { opening, ...span } = yield* openingOf(wallet)
-    const funder = request.relation === "funded" ? wallet : (opening?.funder ?? null)
-    const stored = tape.stored()
-    const opened =
-      stored === null || funder === null
-        ? NOTHING_OPENED
-        : yield* Effect.mapError(
-            stored.trades.openedBy({ funder, before: request.before, limit: request.limit + 2 }),
-            (cause) => new WalletsUnavailable({ cause })
-          )
-    return relatedPage(wallet, request, { ...span, opening, funder, opened })
+    const { before, limit, relation } = request
+    const found = yield* askOpenings((trades) => trades.openingsOf({ wallet, relation, before, limit: limit + 2 }))
+    const { from, opened, opening, toMs } = found ?? NOTHING_STORED
+    const since = Math.max(from, tape.recordedSince())
+    const isHeld = Number.isFinite(since) && toMs !== null && since * 1000 <= toMs
+    const fromMs = isHeld ? since * 1000 : null
+    return relatedPage(wallet, request, {
+      fromMs,
+      toMs,
+      opening,
+      funder: funderOf({ wallet, relation }, opening),
+      opened
+    })
   })
 
   const lotsOf = Effect.fn("WalletReader.lotsOf")(function* (wallet: Address, request: LotsRequest) {

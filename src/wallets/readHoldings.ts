@@ -1,5 +1,5 @@
 /** Reads what is held of wallets: observed trades, histories, projections and balances. */
-import { Duration, Effect, Schema } from "effect"
+import { Duration, Effect, Fiber, Schema } from "effect"
 import type { Address } from "../domain/Address.ts"
 import { Market } from "../market/tape/Market.ts"
 import { within } from "../storage/deadline.ts"
@@ -77,22 +77,24 @@ export const makeHoldings = Effect.gen(function* () {
       .pipe(otherwise("Wallets of one owner are unavailable", new Map<Address, ReadonlyArray<Address>>()))
 
   const historyWith = Effect.fnUntraced(function* (wallet: Address, share: WalletShare) {
-    const observed = yield* index.read(wallet, share)
-    const past = yield* ledger.historyOf(wallet, share.events)
+    const [observed, past] = yield* Effect.all([index.read(wallet, share), ledger.historyOf(wallet, share.events)], {
+      concurrency: 2
+    })
     const history = past === null ? observed : joinHistory(observed, past, share)
     return { history, backfill: past?.progress ?? null }
   })
 
   const holdingsOf = Effect.fnUntraced(function* (
     wallet: Address,
-    linked: ReadonlyArray<Address>,
+    links: Fiber.Fiber<ReadonlyMap<Address, ReadonlyArray<Address>>>,
     share: WalletShare,
     nowMs: number
   ) {
     const projection = yield* projectionOf(wallet, nowMs)
     const { backfill, history } = yield* historyWith(wallet, share)
     const own = accountedEvents(tape, accounts, { wallet, history, progress: backfill })
-    const others = yield* Effect.forEach(own.events.length === 0 ? [] : linked, (other) =>
+    const linked = own.events.length === 0 ? [] : ((yield* Fiber.join(links)).get(wallet) ?? [])
+    const others = yield* Effect.forEach(linked, (other) =>
       Effect.map(historyWith(other, share), (found) => {
         const held = { wallet: other, history: found.history, progress: found.backfill }
         return [other, accountedEvents(tape, accounts, held)] as const
@@ -111,12 +113,13 @@ export const makeHoldings = Effect.gen(function* () {
   ) {
     const found = new Map<Address, Holdings>()
     const failures: Array<WalletIndexUnavailable | LedgerUnavailable | DeadlinePassed> = []
-    const readOne = (links: ReadonlyMap<Address, ReadonlyArray<Address>>) => (wallet: Address) =>
-      Effect.match(holdingsOf(wallet, links.get(wallet) ?? [], share, nowMs), {
+    const readOne = (links: Fiber.Fiber<ReadonlyMap<Address, ReadonlyArray<Address>>>) => (wallet: Address) =>
+      Effect.match(holdingsOf(wallet, links, share, nowMs), {
         onFailure: (failure) => void failures.push(failure),
         onSuccess: (holdings) => void found.set(wallet, holdings)
       })
-    yield* linksOf(wallets).pipe(
+    // The links are looked up while the trades are read.
+    yield* Effect.forkChild(linksOf(wallets)).pipe(
       Effect.flatMap((links) =>
         Effect.forEach(wallets, readOne(links), { concurrency: CONCURRENT_READS, discard: true })
       ),

@@ -2,7 +2,12 @@
 import type { OpeningTransfer, RelatedWallet, RelatingFunder, WalletRelation } from "../api/schemas/RelatedWallets.ts"
 import type { Address } from "../domain/Address.ts"
 import { type Coverage, incomplete, type Status } from "../domain/Scalar.ts"
-import { MOST_COUNTED, type OpeningRecord, type OpenedWallets } from "../market/model/WalletOpenings.ts"
+import {
+  MOST_COUNTED,
+  type OpeningRecord,
+  type OpenedWallets,
+  type RelatedOpenings
+} from "../market/model/WalletOpenings.ts"
 import type { TradePlace } from "../market/model/TradesRequest.ts"
 
 /** Selects a page of related wallets. */
@@ -71,5 +76,10 @@ export const relatedPage = (
   }
 }
 
-/** Of a funder that is unknown. */
-export const NOTHING_OPENED: OpenedWallets = { openings: [], count: 0 }
+/** What is known of openings without a store. */
+export const NOTHING_STORED: RelatedOpenings = {
+  opening: null,
+  from: Number.NEGATIVE_INFINITY,
+  toMs: null,
+  opened: { openings: [], count: 0 }
+}

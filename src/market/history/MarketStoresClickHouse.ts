@@ -17,6 +17,7 @@ import type { SnapshotContent } from "../model/StoredSnapshot.ts"
 import type { RestoreRequest, StoredBatch } from "../model/StoredBatch.ts"
 import type { LiquidityRequest } from "../model/StoredLiquidity.ts"
 import type { SupplyRequest } from "../model/StoredSupply.ts"
+import type { OpeningsRequest } from "../model/WalletOpenings.ts"
 import { holderSnapshotsKept } from "./holderTable.ts"
 import { keptSecondsOf, minuteBarsKept } from "./barRetention.ts"
 import type { Repair, TradeProgress } from "../model/TradeProgress.ts"
@@ -243,7 +244,9 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       openingOf: Effect.fn("TradeHistory.openingOf")((wallet: Address) =>
         Effect.flatMap(opened, ({ record }) => records.openingOf(record, wallet, Duration.toSeconds(settings.kept)))
       ),
-      openedBy: recorded("TradeHistory.openedBy", records.openedBy)
+      openingsOf: Effect.fn("TradeHistory.openingsOf")((request: OpeningsRequest) =>
+        Effect.flatMap(opened, ({ record }) => records.openingsOf(record, request, Duration.toSeconds(settings.kept)))
+      )
     },
     candles: {
       bars: Effect.fn("CandleHistory.bars")((request: StoredBarsRequest) =>

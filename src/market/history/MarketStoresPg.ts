@@ -33,7 +33,7 @@ import { makeTradeNames } from "./tradeNames.ts"
 import { makeLargest, makeTokenSwaps, makeTradePages } from "./tradePages.ts"
 import { makeTradeTable } from "./tradeTable.ts"
 import { LATE_SECONDS } from "../model/windows.ts"
-import { storedOpening } from "../model/WalletOpenings.ts"
+import { type OpeningsRequest, storedOpening } from "../model/WalletOpenings.ts"
 
 /** Deadline of a read that a request waits for. */
 const READ_DEADLINE = Duration.seconds(2)
@@ -317,7 +317,14 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
         const keptSeconds = Duration.toSeconds(kept.trades)
         return storedOpening(opening, stored?.progress.timeMs ?? null, { openingsFrom, keptSeconds, nowMs })
       }),
-      openedBy: query("TradeHistory.openedBy", read, openings.ofFunder)
+      openingsOf: Effect.fn("TradeHistory.openingsOf")(function* (request: OpeningsRequest) {
+        const { id, openingsFrom, stored } = yield* current
+        const nowMs = yield* Clock.currentTimeMillis
+        const { opened, opening } = yield* read(openings.related(id, request))
+        const keptSeconds = Duration.toSeconds(kept.trades)
+        const span = storedOpening(opening, stored?.progress.timeMs ?? null, { openingsFrom, keptSeconds, nowMs })
+        return { ...span, opened }
+      })
     },
     candles: {
       bars: Effect.fn("CandleHistory.bars")(function* (request: StoredBarsRequest) {

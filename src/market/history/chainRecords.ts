@@ -187,7 +187,17 @@ export const makeChainRecords = (sql: SqlClient.SqlClient) => {
       const opening = yield* read(openings.ofWallet(id, wallet))
       return storedOpening(opening, stored?.progress.timeMs ?? null, { openingsFrom, keptSeconds, nowMs })
     }),
-    openedBy: (id: number, request: OpeningsRequest) => read(openings.ofFunder(id, request)),
+    openingsOf: Effect.fnUntraced(function* (
+      { id, openingsFrom }: Pick<ChainRecord, "id" | "openingsFrom">,
+      request: OpeningsRequest,
+      keptSeconds: number
+    ) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const stored = yield* read(chains.read(id))
+      const { opened, opening } = yield* read(openings.related(id, request))
+      const span = storedOpening(opening, stored?.progress.timeMs ?? null, { openingsFrom, keptSeconds, nowMs })
+      return { ...span, opened }
+    }),
 
     keepHolders: (id: number, given: ReadonlyArray<HolderSnapshot>) => write(holders.insert(id, given)),
     holdersOf: (id: number, request: HolderHistoryRequest) => read(holders.of(id, request)),

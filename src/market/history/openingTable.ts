@@ -12,8 +12,9 @@ import {
   type OpeningRecord,
   openingsIn,
   type OpeningsRequest,
-  type OpenedWallets
+  type RelatedOpenings
 } from "../model/WalletOpenings.ts"
+import { newestFirst } from "../model/TradesRequest.ts"
 import { columnsOf } from "./arrays.ts"
 import { packSignature, packWallet, SIGNATURE_BYTES, unpackText } from "./tradeRows.ts"
 
@@ -27,7 +28,11 @@ const Row = Schema.Struct({
   signature: bytes,
   lamports: Schema.String
 })
-const Count = Schema.Struct({ count: Schema.Number })
+/** A row beside the count: the wallet's own opening, or one of its funder's. Without any there is one row of nulls. */
+const Found = Schema.Union([
+  Schema.Struct({ ...Row.fields, count: Schema.Number, isOwn: Schema.Boolean }),
+  Schema.Struct({ wallet: Schema.Null, count: Schema.Number })
+])
 
 const COLUMNS = "wallet, funder, slot, place, at, signature, lamports::text as lamports"
 const LAST_PLACE = 2_147_483_647
@@ -85,29 +90,48 @@ export const makeOpeningTable = (sql: SqlClient.SqlClient) => ({
       ([row]) => (row === undefined ? null : recordOf(row))
     ),
 
-  /** The newest wallets that a wallet opened, and how many there are, counted up to a bound. */
-  ofFunder: Effect.fnUntraced(function* (chain: number, { before, funder, limit }: OpeningsRequest) {
-    const rows = yield* SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: Row,
-      execute: () => sql`
-        select ${sql.literal(COLUMNS)} from wallet_openings
-        where chain = ${chain} and funder = ${binary(funder)}
-          and (slot, place) < (${before?.slot ?? LAST_PLACE}::int, ${before?.index ?? LAST_PLACE}::int)
-        order by slot desc, place desc limit ${limit}
-      `
-    })(undefined)
-    const counts = yield* SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: Count,
-      execute: () => sql`
-        select count(*)::int as count from (
-          select 1 from wallet_openings where chain = ${chain} and funder = ${binary(funder)} limit ${MOST_COUNTED + 1}
-        ) as counted
-      `
-    })(undefined)
-    return { openings: rows.map(recordOf), count: counts[0]?.count ?? 0 } satisfies OpenedWallets
-  }),
+  /**
+   * The earliest stored opening of a wallet, the newest wallets that it or its funder opened, and how many there are, counted
+   * up to a bound. All of one moment.
+   */
+  related: (chain: number, { before, limit, relation, wallet }: OpeningsRequest) =>
+    Effect.map(
+      SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: Found,
+        execute: () => sql`
+          with own as materialized (
+            select ${sql.literal(COLUMNS)} from wallet_openings where chain = ${chain} and wallet = ${binary(wallet)}
+          ), whose as materialized (
+            select ${relation === "funded" ? sql`${binary(wallet)}::bytea` : sql`(select funder from own)`} as funder
+          ), counted as (
+            select count(*)::int as count from (
+              select 1 from whose join wallet_openings as each on each.chain = ${chain} and each.funder = whose.funder
+              limit ${MOST_COUNTED + 1}
+            ) as counted
+          ), opened as (
+            select newest.* from whose cross join lateral (
+              select ${sql.literal(COLUMNS)} from wallet_openings as each
+              where each.chain = ${chain} and each.funder = whose.funder
+                and (each.slot, each.place) < (${before?.slot ?? LAST_PLACE}::int, ${before?.index ?? LAST_PLACE}::int)
+              order by each.slot desc, each.place desc limit ${limit}
+            ) as newest
+          )
+          select counted.count, found.* from counted left join (
+            select true as "isOwn", own.* from own union all select false, opened.* from opened
+          ) as found on true
+        `
+      })(undefined),
+      (rows) => {
+        const found = rows.filter((row) => row.wallet !== null)
+        const own = found.find(({ isOwn }) => isOwn)
+        const openings = found.filter(({ isOwn }) => !isOwn).map(recordOf)
+        return {
+          opening: own === undefined ? null : recordOf(own),
+          opened: { openings: openings.toSorted(newestFirst), count: rows[0]?.count ?? 0 }
+        } satisfies Pick<RelatedOpenings, "opened" | "opening">
+      }
+    ),
 
   /** Deletes openings from before a time, of every chain. */
   dropBefore: (timeMs: number) => {

@@ -4,7 +4,7 @@ import type { TradeStoreUnavailable } from "../../api/schemas/Trade.ts"
 import type { LiquidityRequest, StoredLiquidity, StoredOpenings } from "./StoredLiquidity.ts"
 import type { StoredSupply, SupplyRequest } from "./StoredSupply.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
-import type { OpenedWallets, OpeningsRequest, StoredOpening } from "./WalletOpenings.ts"
+import type { OpeningsRequest, RelatedOpenings, StoredOpening } from "./WalletOpenings.ts"
 import type {
   LargestFound,
   LargestRequest,
@@ -43,8 +43,8 @@ export class TradeHistory extends Context.Service<
     liquidityOf(request: LiquidityRequest): Effect.Effect<StoredLiquidity, TradeStoreUnavailable>
     /** The transfer that opened a wallet's account. */
     openingOf(wallet: Address): Effect.Effect<StoredOpening, TradeStoreUnavailable>
-    /** The newest wallets that a wallet opened. */
-    openedBy(request: OpeningsRequest): Effect.Effect<OpenedWallets, TradeStoreUnavailable>
+    /** The same, with the newest wallets that this wallet opened, or that its funder opened. */
+    openingsOf(request: OpeningsRequest): Effect.Effect<RelatedOpenings, TradeStoreUnavailable>
     /** The first liquidity of the newest `most` pools that were created since a time, newest first. */
     poolsOpened(fromMs: number, most: number): Effect.Effect<StoredOpenings, TradeStoreUnavailable>
   }

@@ -1,4 +1,5 @@
 /** Stored transfers that opened the accounts of wallets. */
+import type { WalletRelation } from "../../api/schemas/RelatedWallets.ts"
 import type { WalletOpening } from "../../api/schemas/WalletOpening.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { StoredBatch } from "./StoredBatch.ts"
@@ -10,9 +11,10 @@ export interface OpeningRecord extends WalletOpening {
   readonly timeMs: number
 }
 
-/** Selects the newest `limit` wallets that a wallet opened, before a place. */
+/** Selects the newest `limit` wallets that a wallet opened, or that its funder opened, before a place. */
 export interface OpeningsRequest {
-  readonly funder: Address
+  readonly wallet: Address
+  readonly relation: WalletRelation
   readonly before: TradePlace | null
   readonly limit: number
 }
@@ -46,6 +48,17 @@ export interface OpenedWallets {
   readonly count: number
 }
 
+/** The opening of a wallet, and what a related wallet opened: nothing while the funder is unknown. */
+export interface RelatedOpenings extends StoredOpening {
+  readonly opened: OpenedWallets
+}
+
+/** The wallet whose openings are asked for; null when it is unknown. */
+export const funderOf = (
+  { relation, wallet }: Pick<OpeningsRequest, "relation" | "wallet">,
+  opening: OpeningRecord | null
+): Address | null => (relation === "funded" ? wallet : (opening?.funder ?? null))
+
 /** Wallets that are counted for one funder. More are not told apart. */
 export const MOST_COUNTED = 1000
 
@@ -60,11 +73,14 @@ export const firstOpenings = (openings: ReadonlyArray<OpeningRecord>): ReadonlyA
   Array.from(new Map(openings.toSorted(newestFirst).map((each) => [each.wallet, each])).values())
 
 /** The requested openings among the first ones of all wallets, newest first. */
-export const openingsOfFunder = (
+export const relatedOpenings = (
   openings: ReadonlyArray<OpeningRecord>,
-  { before, funder, limit }: OpeningsRequest
-): OpenedWallets => {
+  request: OpeningsRequest
+): Pick<RelatedOpenings, "opened" | "opening"> => {
+  const opening = openings.find(({ wallet }) => wallet === request.wallet) ?? null
+  const { before, limit } = request
+  const funder = funderOf(request, opening)
   const own = openings.filter((each) => each.funder === funder).toSorted(newestFirst)
   const found = own.filter((each) => before === null || newestFirst(before, each) < 0).slice(0, limit)
-  return { openings: found, count: Math.min(own.length, MOST_COUNTED + 1) }
+  return { opening, opened: { openings: found, count: Math.min(own.length, MOST_COUNTED + 1) } }
 }

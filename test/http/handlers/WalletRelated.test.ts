@@ -7,8 +7,8 @@ import type { Signature } from "../../../src/domain/Signature.ts"
 import {
   firstOpenings,
   type OpeningRecord,
-  openingsOfFunder,
-  type OpeningsRequest
+  type OpeningsRequest,
+  relatedOpenings
 } from "../../../src/market/model/WalletOpenings.ts"
 import { Market } from "../../../src/market/tape/Market.ts"
 import { makeMemoryStores } from "../../../src/testing/MemoryStores.ts"
@@ -33,20 +33,19 @@ const openings = firstOpenings([
   ...Array.from({ length: 1001 }, (_, n) => opened(1000 + n, EXCHANGE, 100 + n))
 ])
 
+const known = { from: MONDAY, toMs: (MONDAY + 2000) * 1000 }
+const unlessAway = <A>(wallet: Address, found: A) =>
+  wallet === AWAY ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("away") })) : Effect.succeed(found)
+
 const memory = makeMemoryStores()
 const stored = {
   ...memory,
   trades: {
     ...memory.trades,
     openingOf: (wallet: Address) =>
-      wallet === AWAY
-        ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("away") }))
-        : Effect.succeed({
-            opening: openings.find((each) => each.wallet === wallet) ?? null,
-            from: MONDAY,
-            toMs: (MONDAY + 2000) * 1000
-          }),
-    openedBy: (request: OpeningsRequest) => Effect.succeed(openingsOfFunder(openings, request))
+      unlessAway(wallet, { ...known, opening: openings.find((each) => each.wallet === wallet) ?? null }),
+    openingsOf: (request: OpeningsRequest) =>
+      unlessAway(request.wallet, { ...known, ...relatedOpenings(openings, request) })
   }
 }
 

@@ -5,10 +5,12 @@ import { BlockStore } from "../../../src/market/model/BlockStore.ts"
 import { type MarketStorePorts, marketStores } from "../../../src/market/model/MarketStores.ts"
 import type { LiquidityChange } from "../../../src/api/schemas/LiquidityEvent.ts"
 import type { WalletOpening } from "../../../src/api/schemas/WalletOpening.ts"
+import type { Address } from "../../../src/domain/Address.ts"
 import type { Signature } from "../../../src/domain/Signature.ts"
 import type { StoredBatch } from "../../../src/market/model/StoredBatch.ts"
 import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
 import type { TradesRequest } from "../../../src/market/model/TradesRequest.ts"
+import type { OpeningsRequest } from "../../../src/market/model/WalletOpenings.ts"
 import { address, mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 import { storedBlock } from "./storedBlock.ts"
 
@@ -443,9 +445,11 @@ export const tradeHistoryContract = <E>(name: string, store: Layer.Layer<MarketS
           assert.isBelow(from, MONDAY)
           assert.strictEqual(toMs, (MONDAY + 6) * 1000)
           assert.isNull((yield* trades.openingOf(address(7, 9))).opening)
-          const all = yield* trades.openedBy({ funder, before: null, limit: 10 })
+          const fundedBy = (wallet: Address, given: Partial<OpeningsRequest> = {}) =>
+            trades.openingsOf({ wallet, relation: "funded", before: null, limit: 10, ...given })
+          const all = yield* fundedBy(funder)
           assert.deepStrictEqual(
-            all.openings.map(({ index, slot, wallet }) => [slot, index, wallet]),
+            all.opened.openings.map(({ index, slot, wallet }) => [slot, index, wallet]),
             [
               [1006, 0, address(7, 4)],
               [1005, 64, address(7, 1)],
@@ -453,12 +457,20 @@ export const tradeHistoryContract = <E>(name: string, store: Layer.Layer<MarketS
               [1002, 7, address(7, 3)]
             ]
           )
-          assert.strictEqual(all.count, 4)
-          assert.deepStrictEqual((yield* trades.openedBy({ funder: other, before: null, limit: 10 })).count, 0)
-          const rest = yield* trades.openedBy({ funder, before: { slot: 1005, index: 64 }, limit: 1 })
+          assert.deepStrictEqual([all.opened.count, all.opening, all.toMs, all.from], [4, null, toMs, from])
+          assert.deepStrictEqual((yield* fundedBy(other)).opened, { openings: [], count: 0 })
+          const rest = (yield* fundedBy(funder, { before: { slot: 1005, index: 64 }, limit: 1 })).opened
           assert.deepStrictEqual([rest.openings.map(({ index }) => index), rest.count], [[8], 4])
+          // The count does not depend on the page.
+          const end = (yield* fundedBy(funder, { before: { slot: 1002, index: 7 } })).opened
+          assert.deepStrictEqual([end.openings, end.count], [[], 4])
+          const siblings = yield* fundedBy(address(7, 2), { relation: "shared_funder", limit: 2 })
+          assert.deepStrictEqual(siblings.opening, opening)
+          assert.deepStrictEqual(siblings.opened, { openings: all.opened.openings.slice(0, 2), count: 4 })
+          const unknown = yield* fundedBy(address(7, 9), { relation: "shared_funder" })
+          assert.deepStrictEqual([unknown.opening, unknown.opened], [null, { openings: [], count: 0 }])
           yield* open("other openings")
-          assert.strictEqual((yield* trades.openedBy({ funder, before: null, limit: 10 })).count, 0)
+          assert.strictEqual((yield* fundedBy(funder)).opened.count, 0)
         })
     )
 
