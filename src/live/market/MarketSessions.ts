@@ -220,7 +220,7 @@ const gapBefore = ({ batch, isAnew, missed }: CountedBatch, { isBroken, slot, ti
   return timeMs === null || !(isSource || missed > 0 || isBroken)
     ? null
     : {
-        fromMs: gapStartMs({ slot, timeMs }, batch.forkedFrom),
+        fromMs: gapStartMs({ slot, timeMs }, batch),
         toMs: batch.timeMs,
         reason: isSource ? "source_gap" : "behind"
       }

@@ -6,6 +6,7 @@ import { openSpool, type SpoolEntry, SpoolUnusable } from "../../storage/clickho
 import type { Repair, TradeProgress } from "../model/TradeProgress.ts"
 import { joinProgress } from "../model/TradeProgress.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
+import { reportsAfter, withReports } from "../model/Gaps.ts"
 
 const pack = (value: unknown): Uint8Array => zstdCompressSync(serialize(value))
 
@@ -20,16 +21,17 @@ const unpack = <A>(folder: string, bytes: Uint8Array) =>
   decoded<A>(folder, () => deserialize(zstdDecompressSync(bytes)))
 
 /** The place of a block, and the number of its trades and transfers. */
-interface Mark extends Pick<StoredBatch, "slot" | "timeMs" | "afterGap" | "forkedFrom"> {
+interface Mark extends Pick<StoredBatch, "slot" | "timeMs" | "afterGap" | "forkedFrom" | "earlierForks"> {
   readonly count: number
 }
 
 const marksOf = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<Mark> =>
-  batches.map(({ afterGap, forkedFrom, slot, timeMs, trades, transfers = [] }) => ({
+  batches.map(({ afterGap, earlierForks, forkedFrom, slot, timeMs, trades, transfers = [] }) => ({
     slot,
     timeMs,
     afterGap,
     forkedFrom,
+    earlierForks,
     count: trades.length + transfers.length
   }))
 
@@ -37,13 +39,14 @@ const countOf = (marks: ReadonlyArray<Mark>): number => marks.reduce((sum, { cou
 
 /** The blocks without their trades, to compute progress from. `afterLoss` puts a gap before the first block. */
 const asBatches = (marks: ReadonlyArray<Mark>, afterLoss: boolean): ReadonlyArray<StoredBatch> =>
-  marks.map(({ afterGap, forkedFrom, slot, timeMs }, at) => ({
+  marks.map(({ afterGap, earlierForks, forkedFrom, slot, timeMs }, at) => ({
     slot,
     timeMs,
     trades: [],
     launches: [],
     afterGap: afterGap || (at === 0 && afterLoss),
-    forkedFrom
+    forkedFrom,
+    earlierForks
   }))
 
 /** Blocks that were dropped because the spool was full. */
@@ -89,9 +92,15 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
   })
 
   return {
-    /** Adds blocks. Returns what was dropped to make room for them; null when nothing was. */
-    add: (batches: ReadonlyArray<StoredBatch>) =>
-      Effect.map(
+    /**
+     * Adds blocks. Returns what was dropped to make room for them; null when nothing was. The blocks repeat the forks
+     * that waiting blocks report, some of which an earlier process added: those may be dropped first.
+     */
+    add: (given: ReadonlyArray<StoredBatch>) => {
+      const newest = marksIn(blocks.listed().at(-1)?.id ?? -1).at(-1)
+      const reports = newest === undefined ? [] : reportsAfter(newest)
+      const batches = given.map((batch) => withReports(batch, reports))
+      return Effect.map(
         blocks.add({ head: serialize(marksOf(batches)), body: pack(batches) }),
         ({ dropped, id }): Dropped | null => {
           marks.set(id, marksOf(batches))
@@ -102,7 +111,8 @@ export const openBlockSpool = Effect.fnUntraced(function* (folder: string, chain
             ? null
             : { trades: countOf(gone), fromSlot: first.slot, toSlot: last.slot }
         }
-      ),
+      )
+    },
     /**
      * Returns the oldest blocks: as many whole entries as it takes to reach `trades` trades, and after the first one
      * only those whose blocks all lie within `spanMs` with the blocks before them; null when none wait.

@@ -1,6 +1,6 @@
 import type { TradeProgress } from "./TradeProgress.ts"
 import { type Coverage, COMPLETE, covering } from "../../domain/Scalar.ts"
-import { type BlockPlace, type Gaps, missingSeconds, withGaps, withGapsBefore } from "./Gaps.ts"
+import { type BlockPlace, type ForkReports, type Gaps, missingSeconds, withGaps, withGapsBefore } from "./Gaps.ts"
 
 /** The time from which blocks were read, and the gaps since. Seconds since the Unix epoch. */
 export class Continuity {
@@ -17,15 +17,16 @@ export class Continuity {
    */
   read({
     afterGap,
+    earlierForks,
     forkedFrom,
     slot,
     timeMs
-  }: BlockPlace & { readonly afterGap: boolean; readonly forkedFrom?: number | undefined }): void {
+  }: BlockPlace & ForkReports & { readonly afterGap: boolean }): void {
     if (this.#last === null) {
       // Earlier blocks may have the same second.
       this.#first = Math.floor(timeMs / 1000) + 1
     } else if (afterGap) {
-      const next = { slot, timeMs, forkedFrom }
+      const next = { slot, timeMs, forkedFrom, earlierForks }
       this.#unread = withGapsBefore(this.#unread, this.#last, next)
       this.#missing = withGapsBefore(this.#missing, this.#last, next)
     }

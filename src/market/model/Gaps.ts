@@ -46,6 +46,55 @@ export const gapBetween = (before: BlockPlace, after: BlockPlace): MissingBlocks
         nextTryAtMs: 0
       }
 
+/** What the block in `slot` reported: earlier blocks from the slot `from` on are of another fork. */
+export interface ForkReport {
+  readonly slot: number
+  readonly from: number
+}
+
+/** What a block says about earlier blocks of another fork. */
+export interface ForkReports {
+  /** The first slot of another fork, which this block reports. */
+  readonly forkedFrom?: number | undefined
+  /** The newest reports of earlier blocks, oldest first, for readers that have lost those blocks. */
+  readonly earlierForks?: ReadonlyArray<ForkReport> | undefined
+}
+
+/** Above this number of reports, the oldest are joined. */
+const MOST_REPORTS = 16
+
+/** The reports that a later block repeats: those that this block repeats, and its own. */
+export const reportsAfter = ({
+  earlierForks = [],
+  forkedFrom,
+  slot
+}: ForkReports & { readonly slot: number }): ReadonlyArray<ForkReport> => {
+  const all = forkedFrom === undefined ? earlierForks : [...earlierForks, { slot, from: forkedFrom }]
+  const oldest = all.slice(0, Math.max(1, all.length - MOST_REPORTS + 1))
+  const newest = oldest.at(-1)
+  return newest === undefined
+    ? []
+    : [{ slot: newest.slot, from: Math.min(...oldest.map(({ from }) => from)) }, ...all.slice(oldest.length)]
+}
+
+/** The block with the reports of earlier blocks that it does not repeat yet. */
+export const withReports = <B extends ForkReports & { readonly slot: number }>(
+  block: B,
+  reports: ReadonlyArray<ForkReport>
+): B => {
+  const { earlierForks = [], slot } = block
+  const [oldest = slot] = earlierForks.map((report) => report.slot)
+  const added = reports.filter((report) => report.slot < oldest)
+  return added.length === 0 ? block : { ...block, earlierForks: [...added, ...earlierForks] }
+}
+
+/** The first slot of another fork for a reader whose newest block is `last`; infinite when it has no such block. */
+export const forkedSince = ({ earlierForks = [], forkedFrom }: ForkReports, last: { readonly slot: number }): number =>
+  earlierForks.reduce(
+    (lowest, { from, slot }) => (slot > last.slot ? Math.min(lowest, from) : lowest),
+    forkedFrom ?? Number.POSITIVE_INFINITY
+  )
+
 /** The seconds that a slot may take, for gaps whose first time is not known. Most slots take 0.4 s. */
 const SLOT_SECONDS = 1
 
@@ -53,20 +102,21 @@ const SLOT_SECONDS = 1
 const forkedSecond = (last: BlockPlace, forkedFrom: number): number =>
   secondOf(last) - SLOT_SECONDS * (last.slot - forkedFrom + 1)
 
-/** When the gap after the last block begins, in milliseconds: with this block, or earlier if it is of another fork. */
-export const gapStartMs = (last: BlockPlace, forkedFrom = Number.POSITIVE_INFINITY): number =>
-  forkedFrom > last.slot ? last.timeMs : 1000 * forkedSecond(last, forkedFrom)
+/**
+ * When the gap between the last block and the next one begins, in milliseconds: with the last block, or earlier if it
+ * is of another fork.
+ */
+export const gapStartMs = (last: BlockPlace, next: ForkReports): number => {
+  const forkedFrom = forkedSince(next, last)
+  return forkedFrom > last.slot ? last.timeMs : 1000 * forkedSecond(last, forkedFrom)
+}
 
 /**
  * Adds the gaps before a block: the blocks that were not read, and earlier blocks of another fork. The store keeps the
  * trades of the fork, so reading the right blocks again would not end that gap, and it is `unavailable` from the start.
  */
-export const withGapsBefore = (
-  gaps: Gaps,
-  last: BlockPlace,
-  next: BlockPlace & { readonly forkedFrom?: number | undefined }
-): Gaps => {
-  const { forkedFrom = Number.POSITIVE_INFINITY } = next
+export const withGapsBefore = (gaps: Gaps, last: BlockPlace, next: BlockPlace & ForkReports): Gaps => {
+  const forkedFrom = forkedSince(next, last)
   const gap = gapBetween(last, next)
   if (forkedFrom > last.slot) {
     return withGap(gaps, gap)

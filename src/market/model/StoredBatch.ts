@@ -14,6 +14,7 @@ export type StoredBatch = Pick<
   | "openings"
   | "afterGap"
   | "forkedFrom"
+  | "earlierForks"
 >
 
 /** A launch and its block. */

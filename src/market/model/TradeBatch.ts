@@ -6,6 +6,7 @@ import type { SupplyChange } from "../../api/schemas/SupplyChange.ts"
 import type { BlockHoldings } from "../../chain/decoding/holdings.ts"
 import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
 import type { ProgramChecks } from "../../chain/decoding/swapChecks.ts"
+import type { ForkReport } from "./Gaps.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 
 /** The decoded transactions and launches of one block. */
@@ -36,6 +37,11 @@ export interface TradeBatch {
    * this slot up to the previous block count as missing. `afterGap` is true then.
    */
   readonly forkedFrom?: number | undefined
+  /**
+   * What earlier blocks had as `forkedFrom`, oldest first; absent when no recent one had any. It counts for readers that
+   * have lost those blocks.
+   */
+  readonly earlierForks?: ReadonlyArray<ForkReport> | undefined
 }
 
 /** A block with its trades priced. */

@@ -9,6 +9,7 @@ import type { BusEntry } from "../../storage/bus/BlockBus.ts"
 import type { AppendRefused } from "../../storage/bus/busLog.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
 import type { ChainIdentity } from "../model/ChainIdentity.ts"
+import { type ForkReport, reportsAfter, withReports } from "../model/Gaps.ts"
 import type { TradeBatch } from "../model/TradeBatch.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
 import { importBeside } from "./importBeside.ts"
@@ -34,7 +35,7 @@ const RETRY_EVERY = "300 millis"
 /**
  * Reads the blocks of the feed after a slot, prices them and appends them to the bus, and waits for `taken` after each.
  * Ends with the feed; fails when an append fails. A block that cannot be priced is logged and left out; the next block
- * then has a gap before it.
+ * then has a gap before it. Each block repeats the forks that earlier blocks report, for readers that lose those.
  */
 export const relayBlocks = Effect.fnUntraced(function* <Body>(
   feed: TapeParts["feed"],
@@ -43,7 +44,7 @@ export const relayBlocks = Effect.fnUntraced(function* <Body>(
   pricing: BlockPricing,
   taken: (slot: number) => Effect.Effect<void>
 ) {
-  const position = { read: after, appended: after, isBroken: false }
+  const position = { read: after, appended: after, isBroken: false, reports: new Array<ForkReport>() }
   const price = (batch: TradeBatch) =>
     pricing.price(position.isBroken ? { ...batch, afterGap: true } : batch).pipe(
       Effect.map(encode),
@@ -55,7 +56,9 @@ export const relayBlocks = Effect.fnUntraced(function* <Body>(
         )
       })
     )
-  const relay = Effect.fnUntraced(function* (batch: TradeBatch) {
+  const relay = Effect.fnUntraced(function* (read: TradeBatch) {
+    const batch = withReports(read, position.reports)
+    position.reports = Array.from(reportsAfter(batch))
     position.read = Math.max(position.read, batch.slot)
     const body = yield* price(batch)
     if (body !== null) {

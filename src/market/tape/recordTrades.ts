@@ -7,6 +7,7 @@ import type { SourceState } from "../../operations/SourceMonitor.ts"
 import { clickHouseUrl } from "../../storage/clickhouse/ClickHouse.ts"
 import { storedState } from "./freshness.ts"
 import type { BlockStore } from "../model/BlockStore.ts"
+import { forkedSince } from "../model/Gaps.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
 
 export interface RecordSettings {
@@ -94,6 +95,8 @@ interface Recording {
   durable: number
   /** The newest slot that was abandoned. Later than `durable` while blocks have to be read again. */
   lost: number
+  /** The first slot of another fork that abandoned blocks report; infinite when there is none. */
+  forkedFrom: number
   /** The blocks that are being written. */
   writing: ReadonlyArray<StoredBatch>
   isUnavailable: boolean
@@ -116,6 +119,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
   const state: Recording = {
     durable: after,
     lost: after,
+    forkedFrom: Number.POSITIVE_INFINITY,
     writing: [],
     isUnavailable: false,
     storedToMs: null,
@@ -125,6 +129,8 @@ export const makeRecorder = Effect.fnUntraced(function* (
 
   const abandon = (batches: ReadonlyArray<StoredBatch>): void => {
     state.lost = Math.max(state.lost, batches.at(-1)?.slot ?? 0)
+    const last = { slot: state.durable }
+    state.forkedFrom = batches.reduce((from, batch) => Math.min(from, forkedSince(batch, last)), state.forkedFrom)
   }
 
   const reportSuccess = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
@@ -149,12 +155,25 @@ export const makeRecorder = Effect.fnUntraced(function* (
       keepTrying("Storing trades", { source: "trades" })
     )
 
+  /** The first of the blocks that are read again reports the fork that abandoned blocks have reported. */
+  const withFork = (batches: ReadonlyArray<StoredBatch>): ReadonlyArray<StoredBatch> => {
+    const [first, ...rest] = batches
+    const { durable, forkedFrom } = state
+    if (first === undefined) {
+      return batches
+    }
+    state.forkedFrom = Number.POSITIVE_INFINITY
+    return forkedFrom > durable
+      ? batches
+      : [{ ...first, afterGap: true, forkedFrom: Math.min(forkedFrom, forkedSince(first, first)) }, ...rest]
+  }
+
   /** Reads abandoned blocks again, up to the first waiting one. */
   const recover = Effect.suspend(() =>
     reread(state.durable).pipe(
       Stream.takeUntil(({ slot }) => slot >= state.lost),
       Stream.groupedWithin(100, settings.gather),
-      Stream.runForEach((batches) => write(batches, false))
+      Stream.runForEach((batches) => write(withFork(batches), false))
     )
   )
 

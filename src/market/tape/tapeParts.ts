@@ -93,7 +93,19 @@ export const makeHalves: Effect.Effect<TapeHalves> = Effect.map(Deferred.make<vo
 export const storableBy =
   ({ isTrader }: Pick<Tape["Service"], "isTrader">, watched: WatchedSet) =>
   (
-    { afterGap, forkedFrom, launches, liquidity, openings, slot, supply, timeMs, trades, transfers = [] }: PricedBatch,
+    {
+      afterGap,
+      earlierForks,
+      forkedFrom,
+      launches,
+      liquidity,
+      openings,
+      slot,
+      supply,
+      timeMs,
+      trades,
+      transfers = []
+    }: PricedBatch,
     nowMs: number
   ): StoredBatch => {
     const traded = new Set(trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
@@ -106,6 +118,7 @@ export const storableBy =
       openings,
       afterGap,
       forkedFrom,
+      ...(earlierForks !== undefined && { earlierForks }),
       trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
       transfers: transfers.filter(
         (transfer) =>

@@ -102,7 +102,7 @@ const makeBlocks = Effect.fnUntraced(function* (
     const { events, mints, wallets } = state.apply({ ...batch, transactions, afterGap }, nowMs, followers.wants)
     if (newest !== null && afterGap) {
       const reason = batch.afterGap ? "source_gap" : "behind"
-      followers.lost({ fromMs: gapStartMs(newest, batch.forkedFrom), toMs: batch.timeMs, reason }, nowMs)
+      followers.lost({ fromMs: gapStartMs(newest, batch), toMs: batch.timeMs, reason }, nowMs)
     }
     ledgers.missed(state.takeBroken())
     progress.newest = { slot: batch.slot, timeMs: batch.timeMs }

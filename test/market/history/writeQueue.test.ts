@@ -92,6 +92,9 @@ const priced = (second: number) => storedBlock(second, [{ mint: SOL, lamports: n
 
 const block = (second: number) => storedBlock(second, [{}, {}])
 
+const gapsOf = (progress: TradeProgress | null) =>
+  progress?.gaps.map(({ fromSlot, state, toSlot }) => [fromSlot, toSlot, state])
+
 /** The seconds of the first and last block with a trade of each insert. */
 const secondsOf = ({ sent }: { readonly sent: ReadonlyArray<string> }) =>
   sent
@@ -214,6 +217,37 @@ describe("the order of writes", () => {
       assert.isAbove(first, 1000)
       assert.strictEqual(tables.trades.size, 2 * (1020 - first))
       assert.isFalse(queue.isWaiting())
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("keeps a fork missing whose report was dropped to make room, also when the next process drops it", () =>
+    Effect.gen(function* () {
+      const given = makeTables()
+      const path = yield* folder
+      const scope = yield* Scope.make()
+      const first = yield* Scope.provide(processOf(path, given, 4000), scope)
+      yield* first.queue.append([0, 1, 2, 3].map(block))
+      const stored = first.queue.stored()
+      given.tables.mood = "refuses"
+      yield* first.queue.append([{ ...block(5), afterGap: true, forkedFrom: 1002 }])
+      yield* Scope.close(scope, Exit.void)
+
+      const next = yield* processOf(path, given, 4000)
+      const queue = yield* next.open(stored)
+      for (let second = 6; second < 26; second++) {
+        yield* queue.append([block(second)])
+      }
+      const lost = queue.progress()?.gaps.at(-1)?.toSlot ?? 0
+      const gaps = [
+        [1002, 1003, "unavailable"],
+        [1004, lost, "open"]
+      ]
+      assert.deepStrictEqual(gapsOf(queue.progress()), gaps)
+      // Without the block that reported the fork.
+      assert.isAtLeast(lost, 1005)
+      given.tables.mood = "answers"
+      yield* queue.drain((step) => step)
+      assert.deepStrictEqual(gapsOf(queue.stored()), gaps)
     }).pipe(Effect.scoped)
   )
 

@@ -2,14 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { joinProgress, progressUntil } from "../../../src/market/model/TradeProgress.ts"
 import { Continuity } from "../../../src/market/model/Continuity.ts"
 import {
+  forkedSince,
+  type ForkReport,
   gapBetween,
   type Gaps,
+  gapStartMs,
   type MissingBlocks,
   MOST_GAPS,
   missingSeconds,
+  reportsAfter,
   withGap,
   withGaps,
-  withGapsBefore
+  withGapsBefore,
+  withReports
 } from "../../../src/market/model/Gaps.ts"
 
 const block = (slot: number, second: number, afterGap = false) => ({ slot, timeMs: second * 1000, afterGap })
@@ -79,6 +84,45 @@ describe("blocks of another fork", () => {
       blocks.map((each) => ({ ...each, trades: [], launches: [] }))
     )
     assert.deepStrictEqual(stored?.gaps, continuity.gaps)
+  })
+})
+
+describe("blocks of another fork whose report was lost", () => {
+  const reports = [
+    { slot: 11, from: 8 },
+    { slot: 13, from: 12 }
+  ]
+
+  it("are known to a reader by the next block, and only once", () => {
+    const next = { ...block(14, 14, true), earlierForks: reports }
+    const continuity = new Continuity()
+    const blocks = [block(1, -1), block(10, 10), next, { ...block(20, 20, true), earlierForks: reports }]
+    blocks.forEach((each) => continuity.read(each))
+    assert.deepStrictEqual(slotsOf(continuity.gaps), [
+      [8, 10, "unavailable"],
+      [11, 13, "open"],
+      [15, 19, "open"]
+    ])
+    assert.isAtMost(gapStartMs(block(10, 10), next), 8000)
+    assert.strictEqual(gapStartMs(block(11, 11), next), 11_000)
+    assert.isAtMost(gapStartMs(block(12, 12), next), 12_000 - 1000)
+  })
+
+  it("are repeated with those of later blocks, of which the oldest are joined", () => {
+    assert.deepStrictEqual(reportsAfter({ slot: 20, earlierForks: reports, forkedFrom: 18 }), [
+      ...reports,
+      { slot: 20, from: 18 }
+    ])
+    let known: ReadonlyArray<ForkReport> = []
+    for (let slot = 100; slot < 200; slot += 10) {
+      known = reportsAfter({ slot, earlierForks: known, forkedFrom: slot - 3 })
+      known = reportsAfter({ slot: slot + 5, earlierForks: known, forkedFrom: slot + 3 })
+    }
+    assert.isBelow(known.length, 20)
+    assert.strictEqual(forkedSince({ earlierForks: known }, { slot: 100 }), 97)
+    assert.strictEqual(forkedSince({ earlierForks: known }, { slot: 190 }), 193)
+    assert.strictEqual(forkedSince({ earlierForks: known }, { slot: 195 }), Number.POSITIVE_INFINITY)
+    assert.deepStrictEqual(withReports({ slot: 12, earlierForks: [] }, reports).earlierForks, reports.slice(0, 1))
   })
 })
 

@@ -45,8 +45,9 @@ const scene = Effect.gen(function* () {
   }
   const recorder = yield* makeRecorder(sometimes, { after: 1000, reread }, settings)
   const stored = Effect.map(Stream.runCollect(store.since({ second: 0, after: 0, most: 1_000_000 })), slots)
-  const offer = (from: number, to: number) => Effect.forEach(blocks.slice(from, to), recorder.offer, { discard: true })
-  return { state, recorder, stored, offer }
+  const offerAll = Effect.forEach(recorder.offer, { discard: true })
+  const offer = (from: number, to: number) => offerAll(blocks.slice(from, to))
+  return { state, recorder, stored, offer, offerAll, progress: store.progress }
 }).pipe(Effect.provide(MemoryStores.layer))
 
 /** The time of the tenth block. */
@@ -168,6 +169,28 @@ describe("a recorder", () => {
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* stored, slots(blocks.slice(0, 160)))
       assert.lengthOf(state.reread, 1)
+    })
+  )
+
+  it.effect("stores that earlier blocks are of another fork, although the block that reported it was abandoned", () =>
+    Effect.gen(function* () {
+      const { offer, offerAll, state, progress } = yield* scene
+      yield* offer(0, 10)
+      yield* TestClock.adjust("1 second")
+      state.isUnavailable = true
+      const forked = blocks
+        .slice(10, 150)
+        .map((batch) => (batch.slot === 1012 ? { ...batch, afterGap: true, forkedFrom: 1009 } : batch))
+      yield* Effect.forkChild(offerAll(forked), { startImmediately: true })
+      yield* TestClock.adjust("1 minute")
+      state.isUnavailable = false
+      yield* TestClock.adjust("10 seconds")
+      const { gaps = [], slot } = (yield* progress) ?? {}
+      assert.strictEqual(slot, 1150)
+      assert.deepStrictEqual(
+        gaps.map((gap) => [gap.fromSlot, gap.toSlot, gap.state]),
+        [[1009, 1010, "unavailable"]]
+      )
     })
   )
 

@@ -1,9 +1,11 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Fiber, Layer, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Address } from "../../../src/domain/Address.ts"
 import type { LiveEvent, LiveGap } from "../../../src/api/schemas/LiveFrame.ts"
 import { SUBSCRIBER_BUFFER } from "../../../src/market/tape/makeMarket.ts"
+import type { CountedBatch } from "../../../src/market/model/TradeBatch.ts"
+import { Market } from "../../../src/market/tape/Market.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
 import { TrackerFeed } from "../../../src/wallets/tracker/TrackerFeed.ts"
 import { TRADES_PER_WALLET } from "../../../src/wallets/tracker/WalletLedger.ts"
@@ -144,6 +146,39 @@ layer(feedOver())("TrackerFeed.layer", (it) => {
         ["source_gap", "behind"]
       )
     })
+  )
+})
+
+/** Blocks as a subscriber gets them that may have missed some. */
+const counted = Effect.runSync(Queue.unbounded<CountedBatch>())
+const behindTape = Layer.effect(
+  Market,
+  Effect.map(Market, (market) => Object.create(market, { appliedCounted: { value: Stream.fromQueue(counted) } }))
+).pipe(Layer.provideMerge(Market.layerManual()))
+
+layer(feedOver(undefined, behindTape))("TrackerFeed.layer behind the tape", (it) => {
+  it.effect(
+    "begins its gap before the first block of another fork, although it missed the block that reported it",
+    () =>
+      Effect.gen(function* () {
+        const seen = yield* listening
+        const earlierForks = [{ slot: 2003, from: 1998 }]
+        const later = (slot: number) => blockOf(slot, [], { earlierForks })
+        yield* Queue.offerAll(counted, [
+          { batch: blockOf(2001, []), missed: 0, isAnew: false },
+          { batch: later(2009), missed: 7, isAnew: false },
+          // It knows of the fork now.
+          { batch: later(2019), missed: 9, isAnew: false }
+        ])
+        yield* eventually(
+          Effect.sync(() => seen.gaps.length),
+          (gaps) => gaps === 2
+        )
+        const [forked, behind] = seen.gaps
+        assert.deepInclude(forked, { toMs: timeOf(2009), reason: "behind" })
+        assert.isAtMost(forked?.fromMs ?? Number.NaN, timeOf(1998))
+        assert.deepStrictEqual(behind, { fromMs: timeOf(2009), toMs: timeOf(2019), reason: "behind" })
+      })
   )
 })
 
