@@ -3,6 +3,7 @@ import { Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { BlockEvent, BlockHead } from "../../../src/chain/blocks/BlockFeed.ts"
 import { ChainUnavailable } from "../../../src/chain/ChainUnavailable.ts"
+import type { SlotRange } from "../../../src/chain/blocks/SlotStream.ts"
 import {
   BlockProgress,
   type BlockSettings,
@@ -119,14 +120,44 @@ describe("followBlocks", () => {
 
   it.effect("reports emitted blocks as a gap once they turn out to be of another fork", () =>
     Effect.gen(function* () {
-      const { source, state } = scripted(110)
-      const forks = [{ from: 101, to: 103 }]
-      const forked = () => (state.asked.includes(103) ? (forks.shift() ?? null) : null)
-      const events = yield* firstEvents({ ...source, forked }, 100, 5)
-      const gap = events.indexOf("101-103 forked")
-      assert.isAtLeast(gap, 0)
-      assert.deepStrictEqual(events.slice(gap + 1), ["104", "105", "106", "107"].slice(0, 4 - gap))
+      const { source } = scripted(110)
+      // It is known with the third block, which is of the fork too, as is the fourth.
+      const answers = [null, null, { from: 101, to: 104 }]
+      const forked = () => answers.shift() ?? null
+      assert.deepStrictEqual(yield* firstEvents({ ...source, forked }, 100, 5), [
+        "101",
+        "102",
+        "101-104 forked",
+        "105",
+        "106"
+      ])
+      assert.isEmpty(answers)
     })
+  )
+
+  it.effect(
+    "reports a fork that ends with the newest block together with the next block, however late that comes",
+    () =>
+      Effect.gen(function* () {
+        const { source, state } = scripted(103)
+        const forks = new Array<SlotRange>()
+        const emitted: Array<string> = []
+        yield* followBlocks(
+          { ...source, forked: () => forks.shift() ?? null },
+          new BlockProgress(),
+          settings,
+          100
+        ).pipe(
+          Stream.runForEach((event) => Effect.sync(() => emitted.push(spelled(event)))),
+          Effect.forkChild
+        )
+        yield* TestClock.adjust("1 minute")
+        forks.push({ from: 102, to: 103 })
+        yield* TestClock.adjust("1 minute")
+        state.head = 104
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(emitted, ["101", "102", "103", "102-103 forked", "104"])
+      })
   )
 
   it.effect("emits one gap for the slots that the node has cleaned up, and then goes on", () =>
