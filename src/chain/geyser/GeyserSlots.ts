@@ -329,14 +329,21 @@ export const makeGeyserSlots = Effect.fnUntraced(function* <Message>({
   const settle = Effect.fnUntraced(function* ({ hashes, slot }: Dispute, hashOf: HashOf) {
     // Where the node has no block, every endpoint with one is wrong.
     const hash = yield* Effect.catchIf(hashOf(slot), isSkipped, () => Effect.succeed(""))
+    const hostOf = (place: number) => threads[place]?.host ?? "endpoint"
+    const aside = threads.map((_, place) => slots.isAside(place))
     for (const place of slots.settle(slot, hash)) {
-      const host = threads[place]?.host ?? "endpoint"
+      const host = hostOf(place)
       yield* Effect.logError("A Geyser streams another block than the node, and is not followed", {
         host,
         slot,
         hashes
       })
       yield* noteFailure(sourceOf(place), `${host}: another block in slot ${slot} than the node has`)
+    }
+    for (const [place, wasAside] of aside.entries()) {
+      if (wasAside && !slots.isAside(place)) {
+        yield* Effect.logInfo("A Geyser has the node's blocks, and is followed again", { host: hostOf(place), slot })
+      }
     }
     waiting.wake()
   })

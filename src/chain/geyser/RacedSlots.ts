@@ -30,8 +30,8 @@ const hashesIn = (buffers: ReadonlyArray<StreamedSlots<unknown>>, slot: number):
  * The slots of several endpoints. A slot is taken from the endpoint that had it whole first, before the others have
  * confirmed it. A slot whose hashes differ before it is taken is read from a node. From then on a slot counts only when
  * two endpoints agree on it, until `settle` sets the wrong endpoints aside. Slots that only wrong endpoints had, but that
- * were already taken, are then returned by `takeForked`. Once all endpoints are set aside, the node is asked about newer
- * slots, and an endpoint that has the node's block comes back. Knows no clock and no thread.
+ * were already taken, are then returned by `takeForked`. Once all endpoints with a stream are set aside, the node is asked
+ * about newer slots, and an endpoint that has the node's block comes back. Knows no clock and no thread.
  */
 export class RacedSlots<Message> {
   /** What each endpoint streams. */
@@ -51,7 +51,10 @@ export class RacedSlots<Message> {
   #forked: SlotRange | null = null
   #winner = 0
 
-  /** `isHeard` tells whether an endpoint has a stream. Slots of the others are not waited for. */
+  /**
+   * `isHeard` tells whether an endpoint has a stream. Slots of the others are not waited for, and nobody waits for the
+   * others to agree with an endpoint that was set aside.
+   */
   constructor(count: number, isHeard: (place: number) => boolean) {
     this.buffers = Array.from({ length: count }, () => new StreamedSlots<Message>((slot) => !this.#has(slot)))
     this.#won = this.buffers.map(() => 0)
@@ -112,9 +115,9 @@ export class RacedSlots<Message> {
     }
     const wrong = Array.from(this.#disputed).flatMap(([place, own]) => (own === hash ? [] : [place]))
     // Nothing was taken from endpoints that had been set aside.
-    const isFollowed = this.#isFollowed
+    const isTaken = this.#aside.size < this.buffers.length
     this.#disputed.forEach((own, place) => (own === hash ? this.#aside.delete(place) : this.#aside.set(place, slot)))
-    if (isFollowed) {
+    if (isTaken) {
       this.#noteForked(new Set(wrong))
     }
     this.#dispute = null
@@ -204,12 +207,15 @@ export class RacedSlots<Message> {
     return this.buffers.filter((_, place) => !this.#aside.has(place))
   }
 
-  /** False once every endpoint is set aside. */
+  /** False once every endpoint with a stream is set aside. */
   get #isFollowed(): boolean {
-    return this.#aside.size < this.buffers.length
+    return this.#aside.size === 0 || this.buffers.some((_, place) => !this.#aside.has(place) && this.#isHeard(place))
   }
 
-  /** The endpoints whose hashes are compared: those that count or, when none does, those whose wrong slot is forgotten. */
+  /**
+   * The endpoints whose hashes are compared: those that count or, when none of these has a stream, also those whose wrong
+   * slot is forgotten.
+   */
   get #compared(): ReadonlyArray<StreamedSlots<Message>> {
     return this.#isFollowed
       ? this.#counted

@@ -240,6 +240,30 @@ describe("blocks of a Geyser", { concurrent: true }, () => {
     }).pipe(Effect.scoped, Effect.provide(simulated))
   )
 
+  it.live("of two raced endpoints come from the one that had a fork once the other one is away", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance } = yield* Simulator
+      const [forked, honest] = [yield* addGeyser({ forks: true, missingTransactionEvery: 1 }), yield* addGeyser()]
+      const { after, events, feed, last, stateOf } = yield* racing([forked, honest], Duration.seconds(1))
+      yield* until("both are open", () => forked.opened().length > 0 && honest.opened().length > 0)
+      yield* advance(1)
+      yield* until("the fork is seen", () => stateOf(0)?.status === "stale")
+      yield* until("the first is read", () => last() === after + 1)
+      yield* honest.faults.set({ streams: "catching up" })
+      yield* honest.kill(0)
+      yield* forked.faults.set({ forks: false, missingTransactionEvery: 0 })
+      let slots = 1
+      yield* Effect.gen(function* () {
+        yield* advance(5)
+        slots += 5
+        yield* until("all is read", () => last() === after + slots)
+      }).pipe(Effect.repeat({ until: () => feed.freshness().node === new URL(forked.url).host }))
+      assert.strictEqual(stateOf(0)?.status, "known")
+      assert.strictEqual(stateOf(1)?.status, "stale")
+      yield* isComplete(events, after)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
   it.live("of two raced endpoints are a gap when a fork was emitted before the node could tell", () =>
     Effect.gen(function* () {
       const { addGeyser, advance } = yield* Simulator
