@@ -43,16 +43,18 @@ const venuesKnown = ({ venues = [] }: { readonly venues?: ReadonlyArray<string> 
   venues.every((venue) => knownVenues.has(venue)) ||
   refuse("venues", "unknown", `venues must be one of ${PerpsVenue.literals.join(", ")}.`)
 
-const SYMBOLS = "a base symbol of 1 to 64 of A-Z and 0-9"
+const SYMBOLS = "a base symbol of 1 to 64 of A-Z and 0-9, or a market of a builder on Hyperliquid such as xyz:TSLA"
+
+const SymbolParameter = field(
+  Schema.String.check(
+    Schema.isMaxLength(64, { expected: SYMBOLS }),
+    Schema.isPattern(/^(?:[A-Z0-9]+|[a-z0-9]{1,16}:[A-Za-z0-9]+)$/u, { expected: SYMBOLS })
+  ),
+  "Base symbol in upper case, 1 to 64 characters, for example BTC. A market of a builder on Hyperliquid has the builder in front: xyz:TSLA."
+)
 
 export const PerpsQuery = Schema.Struct({
-  symbol: field(
-    Schema.String.check(
-      Schema.isMaxLength(64, { expected: SYMBOLS }),
-      Schema.isPattern(/^[A-Z0-9]+$/u, { expected: SYMBOLS })
-    ),
-    "Base symbol in upper case, 1 to 64 characters, for example BTC."
-  ),
+  symbol: SymbolParameter,
   side: field(Schema.Literals(["buy", "sell"]), "Side of the order."),
   size: field(DecimalParameter, `Coins as plain decimal text, above 0 and at most ${MOST_COINS}.`),
   holdHours: field(

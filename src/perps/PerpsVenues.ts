@@ -3,7 +3,8 @@ import { watchUpstream } from "../operations/SourceMonitor.ts"
 import type { PerpsVenue } from "../api/schemas/Perps.ts"
 import { depthOf, type Side } from "./bookWalk.ts"
 import { defaultRules, makeSharedReads, type ReadRules, type SharedReads } from "./SharedReads.ts"
-import type { Fees, Venue, VenueFault, VenueMarket } from "./Venue.ts"
+import { mayList } from "./symbols.ts"
+import { type Fees, NoMarket, type Venue, type VenueFault, type VenueMarket } from "./Venue.ts"
 
 /** A market as read at one venue. */
 export interface VenueReading {
@@ -91,7 +92,10 @@ const marketFor = Effect.fnUntraced(function* (
 
 const readingOf = Effect.fnUntraced(function* (reads: WatchedReads, request: ReadRequest) {
   const { reliability, venue } = reads
-  const outcome = yield* Effect.result(marketFor(reads, request))
+  const { symbol } = request
+  const outcome = mayList(venue.key, symbol)
+    ? yield* Effect.result(marketFor(reads, request))
+    : Result.fail(new NoMarket({ symbol }))
   if (Result.isFailure(outcome) && outcome.failure._tag === "VenueUnreadable" && outcome.failure.why !== "resting") {
     const { detail, why } = outcome.failure
     yield* Effect.logDebug("A venue could not be read", { venue: venue.key, why, detail })

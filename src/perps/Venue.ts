@@ -28,7 +28,7 @@ export interface VenueMarket extends Book {
   readonly lots: Lots
   readonly funding: Funding
   readonly fees: Fees
-  /** Coins of all open positions, longs or shorts; absent or null when the venue does not say. */
+  /** Coins of all open positions, longs or shorts; absent when the venue publishes none, null when it cannot be read. */
   readonly openInterest?: bigint | null
   /** Margin tiers, the first from zero on; absent or null when the venue does not publish them. */
   readonly margin?: ReadonlyArray<MarginTier> | null

@@ -2,18 +2,23 @@
  * Hyperliquid: `POST /info`. Funding is quoted for one hour and paid every hour; longs pay while it is positive. Fees
  * of the first tier, as of November 2026: 0.045 % and 0.015 %. Orders below ten dollars are rejected. A book has 20
  * levels. With `nSigFigs`, prices are rounded away from the middle, so that 20 levels reach further.
+ *
+ * Builders run exchanges of their own there (`perpDexs`). Their markets have the name of the exchange in front, such as
+ * `xyz:TSLA`, and their own list (`metaAndAssetCtxs` with `dex`). Fees are those above times the builder's scale by the
+ * venue's fee formula; in growth mode a tenth. Collateral other than USDC may make them cheaper.
  */
-import { Effect, Option, Schema } from "effect"
+import { Cache, Effect, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { type Book, joinBooks } from "./bookWalk.ts"
 import { ONE, SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
-import { listingOf, makeListing, readEach } from "./marketListing.ts"
+import { listingOf, makeListing, readEach, termsIn } from "./marketListing.ts"
 import { amountOf, type MarginTier, tierOf } from "./margin.ts"
-import { NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
+import { builderOf } from "./symbols.ts"
+import { type Fees, NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
-import { makeAsk } from "./venueHttp.ts"
+import { cacheListing, makeAsk, whileGood } from "./venueHttp.ts"
 import { bookOf, DecimalText, RateText } from "./venueSchemas.ts"
 
 const Contexts = Schema.Tuple([
@@ -38,6 +43,15 @@ const Listed = Schema.Struct({
   marginTableId: Schema.optionalKey(Schema.Unknown),
   context: Schema.Struct({ funding: RateText, openInterest: Schema.optionalKey(Schema.Unknown) })
 })
+
+/** An entry of a builder's list. */
+const BuilderListed = Schema.Struct({
+  ...Listed.fields,
+  deployerFeeScale: DecimalText,
+  growthMode: Schema.optionalKey(Schema.Unknown)
+})
+const Builders = Schema.Array(Schema.Unknown)
+const Builder = Schema.Struct({ name: Schema.String })
 
 const Levels = Schema.Array(Schema.Struct({ px: DecimalText, sz: DecimalText }))
 const L2Book = Schema.NullOr(
@@ -85,6 +99,7 @@ const termsOf = (tables: Tables) => (listed: typeof Listed.Type) => {
   return isDelisted === true
     ? null
     : {
+        fees,
         funding: context.funding,
         szDecimals,
         openInterest: amountOf(context.openInterest),
@@ -94,6 +109,22 @@ const termsOf = (tables: Tables) => (listed: typeof Listed.Type) => {
 
 const paired = (universe: ReadonlyArray<unknown>, contexts: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
   universe.map((entry, i) => (typeof entry === "object" ? { ...entry, context: contexts[i] } : entry))
+
+/** The fees of a builder's market. A scale below one adds to the venue's fees, a greater one doubles. */
+const builderFees = ({ deployerFeeScale, growthMode }: typeof BuilderListed.Type): Fees => {
+  const scale = deployerFeeScale < ONE ? deployerFeeScale + ONE : 2n * deployerFeeScale
+  const scaled = (fee: bigint) => (fee * scale) / (ONE * (growthMode === "enabled" ? 10n : 1n))
+  return { taker: scaled(fees.taker), maker: scaled(fees.maker) }
+}
+
+const builderTerms = (tables: Tables) => (listed: typeof BuilderListed.Type) => {
+  const terms = termsOf(tables)(listed)
+  return terms === null ? null : { ...terms, fees: builderFees(listed) }
+}
+
+/** Names of the builders' exchanges. The first entry is null and stands for the venue's own. */
+const namesOf = (builders: ReadonlyArray<unknown>): ReadonlySet<string> =>
+  new Set(builders.flatMap((item) => Option.toArray(Schema.decodeUnknownOption(Builder)(item)).map(({ name }) => name)))
 
 /** Reads from the API at this address. */
 export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
@@ -108,6 +139,32 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
       )
     )
   )
+
+  const builders = yield* cacheListing(
+    ask(info({ type: "perpDexs" }), Builders, { units: LISTING_UNITS }).pipe(Effect.map(({ value }) => namesOf(value))),
+    "5 minutes"
+  )
+  const builderListing = (dex: string) =>
+    ask(info({ type: "metaAndAssetCtxs", dex }), Contexts, { units: LISTING_UNITS }).pipe(
+      Effect.map(({ value: [{ marginTables, universe }, contexts] }) =>
+        listingOf(readEach(paired(universe, contexts), BuilderListed, "name", builderTerms(tablesOf(marginTables))))
+      )
+    )
+  // There are a dozen builders, and each list costs as much as ten books.
+  const builderListings = yield* Cache.makeWith(builderListing, {
+    capacity: 64,
+    timeToLive: whileGood("1 minute")
+  })
+
+  const listedAs = Effect.fnUntraced(function* (symbol: string) {
+    const builder = builderOf(symbol)
+    if (builder === null) {
+      return yield* listing.of(symbol)
+    }
+    return (yield* builders).has(builder)
+      ? yield* termsIn(yield* Cache.get(builderListings, builder), symbol)
+      : yield* new NoMarket({ symbol })
+  })
 
   /** The book with prices of so many digits; with all digits when left out. A read has 20 levels of each side. */
   const bookWith = Effect.fnUntraced(function* (coin: string, nSigFigs?: number) {
@@ -124,14 +181,14 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
     symbol: string,
     book: Effect.Effect<Book & { readonly asOfMs: number }, NoMarket | VenueUnreadable>
   ) {
-    const listed = yield* listing.of(symbol)
+    const listed = yield* listedAs(symbol)
     return {
       ...(yield* book),
       lots: { step: tenTo(SCALE - listed.szDecimals), least: null, most: null, leastValue: LEAST_VALUE },
       funding: fundingOf(listed.funding, 1),
       openInterest: listed.openInterest,
       margin: listed.margin,
-      fees
+      fees: listed.fees
     }
   })
 

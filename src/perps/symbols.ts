@@ -36,6 +36,13 @@ const names: Readonly<Record<PerpsVenue, ReadonlyMap<string, VenueName>>> = {
 export const venueName = (venue: PerpsVenue, symbol: string): VenueName =>
   names[venue].get(symbol) ?? { name: symbol, multiplier: 1n }
 
+/** The name of the exchange that a builder runs on Hyperliquid, for a symbol such as `xyz:TSLA`; null for any other. */
+export const builderOf = (symbol: string): string | null =>
+  symbol.includes(":") ? symbol.slice(0, symbol.indexOf(":")) : null
+
+/** False when the venue cannot have the symbol, because only Hyperliquid has markets of builders. */
+export const mayList = (venue: PerpsVenue, symbol: string): boolean => venue === "hl" || builderOf(symbol) === null
+
 /** Converts a market to single coins of the symbol. Null when a price has too many digits for that. */
 export const inCoins = (market: VenueMarket, multiplier: bigint): VenueMarket | null => {
   if (multiplier === 1n) {

@@ -2,9 +2,10 @@
  * Velocity, the fork of Drift v2 that replaced it in July 2026. Books come from its order book server (`GET /l2`:
  * prices in 10^-6, sizes in 10^-9), markets with their fees from its data service (`GET /stats/markets`), and funding
  * too (`GET /market/{symbol}/fundingRates`). A funding record is USDT for one coin and hour; divided by the oracle's
- * average price it is a rate. Longs pay while it is positive. Quoted and settled in USDT.
+ * average price it is a rate. Longs pay while it is positive. Open interest is stated by side in coins, shorts negative.
+ * Quoted and settled in USDT.
  */
-import { Cache, Effect, Schema } from "effect"
+import { Cache, Effect, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { SCALE } from "./exact.ts"
@@ -27,8 +28,10 @@ const Market = Schema.Struct({
   marketType: Schema.String,
   status: Schema.optionalKey(Schema.String),
   fees: Schema.optionalKey(Schema.Struct({ taker: DecimalNumber, maker: DecimalNumber })),
-  limits: Schema.optionalKey(Schema.Struct({ amount: Schema.Struct({ min: DecimalNumber, max: DecimalNumber }) }))
+  limits: Schema.optionalKey(Schema.Struct({ amount: Schema.Struct({ min: DecimalNumber, max: DecimalNumber }) })),
+  openInterest: Schema.optionalKey(Schema.Unknown)
 })
+const Sides = Schema.Struct({ long: RateText, short: RateText })
 
 const FundingRecord = Schema.Struct({
   ts: Schema.Finite,
@@ -45,7 +48,16 @@ const levelOf = ({ price, size }: (typeof Levels.Type)[number]) => ({
   size: size * tenTo(SCALE - SIZE_DIGITS)
 })
 
-const termsOf = ({ fees, limits, marketType, status = "active" }: typeof Market.Type) =>
+const absolute = (value: bigint): bigint => (value < 0n ? -value : value)
+
+/** Coins of the larger side: the venue's own pool holds the difference. Null in another form. */
+const openInterestOf = (stated: unknown): bigint | null =>
+  Option.match(Schema.decodeUnknownOption(Sides)(stated), {
+    onNone: () => null,
+    onSome: ({ long, short }) => (absolute(long) > absolute(short) ? absolute(long) : absolute(short))
+  })
+
+const termsOf = ({ fees, limits, marketType, openInterest, status = "active" }: typeof Market.Type) =>
   marketType !== "perp" || status !== "active"
     ? null
     : {
@@ -55,7 +67,8 @@ const termsOf = ({ fees, limits, marketType, status = "active" }: typeof Market.
           least: limits?.amount.min ?? null,
           most: limits?.amount.max ?? null,
           leastValue: null
-        }
+        },
+        openInterest: openInterestOf(openInterest)
       }
 
 /** The last settled rate: the newest record, wherever it is in the list. */

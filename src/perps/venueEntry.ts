@@ -89,6 +89,7 @@ const nothing = {
   mid: null,
   filledPct: null,
   openInterest: null,
+  openInterestReason: null,
   marginTiers: null,
   maxLeverage: null,
   maintenanceMarginPct: null,
@@ -148,10 +149,14 @@ const leverageOf = (initial: bigint): number =>
 const percentOf = (share: bigint): number =>
   fixedNumber(roundAt({ numerator: share * 100n, denominator: ONE }, MARGIN_DIGITS), MARGIN_DIGITS)
 
+/** Why an open interest is not known; null when it is. */
+const openInterestReason = (openInterest: VenueMarket["openInterest"]) =>
+  openInterest === undefined ? ("not_published" as const) : openInterest === null ? ("unreadable" as const) : null
+
 /** Open interest, margin tiers, and what the filled order would need. */
 const standingOf = (
   { leverage = null, side, size }: PerpsOrder,
-  { margin = null, openInterest = null }: VenueMarket,
+  { margin = null, openInterest }: VenueMarket,
   fill: Fill | null
 ) => {
   const isFilled = fill !== null && fill.filled >= size
@@ -161,7 +166,8 @@ const standingOf = (
       ? null
       : liquidationPrice(margin, { side, size, entry: fill.paid / size, leverage })
   return {
-    openInterest: openInterest === null ? null : fixedNumber(openInterest),
+    openInterest: openInterest == null ? null : fixedNumber(openInterest),
+    openInterestReason: openInterestReason(openInterest),
     marginTiers:
       margin === null
         ? null

@@ -34,7 +34,8 @@ const stats = {
   limits: { leverage: { min: 1, max: 20 }, amount: { min: 0.0001, max: 20 } },
   fees: { maker: -0.000025, taker: 0.0004 },
   oraclePrice: "65000.000000",
-  fundingRate: { long: "-0.001", short: "0.001" }
+  fundingRate: { long: "-0.001", short: "0.001" },
+  openInterest: { long: "0.335000000", short: "-0.020600000" }
 }
 
 /** The venue as documented. */

@@ -34,7 +34,8 @@ const openInterests: Readonly<Record<string, string>> = {
   hl: "688.11",
   dydx: "228.1848",
   paradex: "150.1",
-  lighter: "3955.9"
+  lighter: "3955.9",
+  velocity: "0.335"
 }
 const margins: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
   hl: [

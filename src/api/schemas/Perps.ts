@@ -72,7 +72,11 @@ export class PerpsEntry extends Schema.Opaque<PerpsEntry>()(
     ask: field(Schema.NullOr(Schema.Finite), "Best ask price, in USD; null when the book has none."),
     mid: field(Schema.NullOr(Schema.Finite), "Middle of bid and ask, in USD; null without either."),
     filledPct: noted(Bps, "Share of the size that the visible book can absorb, rounded down."),
-    openInterest: noted(Bps, "Coins of all open positions, by the venue; null where it does not say."),
+    openInterest: noted(Bps, "Coins of all open positions, by the venue; null where it is not known."),
+    openInterestReason: noted(
+      Schema.NullOr(Schema.Literals(["not_published", "unreadable"])),
+      "Why the open interest of a market that was read is null. not_published: the venue's documents have none. unreadable: it is not in its documented form."
+    ),
     marginTiers: noted(
       Schema.NullOr(Schema.Array(MarginTier)),
       "Margin by the value of a position, the first tier from zero on; null where the venue does not publish it."

@@ -9,30 +9,50 @@ const tiers = [
   { lowerBound: "5000000.0", maxLeverage: 10 }
 ]
 
+const types = new Set<unknown>(["metaAndAssetCtxs", "perpDexs", "l2Book"])
+
+/** A builder's exchange, and the venue's own as null. */
+const builders = [null, { name: "xyz", fullName: "XYZ", deployer: `0x${"1".repeat(40)}`, oracleUpdater: null }]
+
+/** A rate for eight hours has twelve digits, so one eighth of it has fifteen. */
+const hourly = (rate8h: bigint): string => signed(rate8h * 125n, 15)
+
+/** The markets of a builder, or those of the venue itself; null for an unknown builder. */
+const meta = (dex: unknown, { nowMs, rate8h }: VenueRequest): VenueResponse => {
+  const isBuilder = typeof dex === "string" && dex !== ""
+  const listed = listedOn("hl").filter(({ symbol }) =>
+    isBuilder ? symbol.startsWith(`${dex}:`) : !symbol.includes(":")
+  )
+  if (listed.length === 0) {
+    return ok(null)
+  }
+  const entry = ({ sizeDigits, symbol }: SimPerp) => ({
+    name: symbol,
+    szDecimals: sizeDigits,
+    maxLeverage: 20,
+    marginTableId: 51,
+    ...(isBuilder && { growthMode: "enabled", deployerFeeScale: "1.0" })
+  })
+  return ok([
+    { universe: listed.map(entry), marginTables: [[51, { description: "tiered 20x", marginTiers: tiers }]] },
+    listed.map((perp) => ({ funding: hourly(rate8h("hl", perp, nowMs)), openInterest: "1000.0", premium: "0.0" }))
+  ])
+}
+
 /** Hyperliquid: `POST /info`. */
-export const simHyperliquid = ({ body, book, nowMs, path, rate8h }: VenueRequest): VenueResponse => {
-  const listed = listedOn("hl")
+export const simHyperliquid = (request: VenueRequest): VenueResponse => {
+  const { body, book, path } = request
   const type = fieldOf(body, "type")
-  if (path !== "/info" || (type !== "metaAndAssetCtxs" && type !== "l2Book")) {
+  if (path !== "/info" || !types.has(type)) {
     return refused(422, "Failed to deserialize the JSON body into the target type")
   }
-  if (type === "metaAndAssetCtxs") {
-    // A rate for eight hours has twelve digits, so one eighth of it has fifteen.
-    const funding = (perp: SimPerp) => signed(rate8h("hl", perp, nowMs) * 125n, 15)
-    return ok([
-      {
-        universe: listed.map(({ sizeDigits, symbol }) => ({
-          name: symbol,
-          szDecimals: sizeDigits,
-          maxLeverage: 20,
-          marginTableId: 51
-        })),
-        marginTables: [[51, { description: "tiered 20x", marginTiers: tiers }]]
-      },
-      listed.map((perp) => ({ funding: funding(perp), openInterest: "1000.0", premium: "0.0" }))
-    ])
+  if (type === "perpDexs") {
+    return ok(builders)
   }
-  const perp = listed.find(({ symbol }) => symbol === fieldOf(body, "coin"))
+  if (type === "metaAndAssetCtxs") {
+    return meta(fieldOf(body, "dex"), request)
+  }
+  const perp = listedOn("hl").find(({ symbol }) => symbol === fieldOf(body, "coin"))
   if (perp === undefined) {
     return refused(500, null)
   }

@@ -44,6 +44,7 @@ export const perps: ReadonlyArray<SimPerp> = [
   { symbol: "ETH", id: 2, dollars: 3200, priceDigits: 2, sizeDigits: 3, typicalSize: 12, venues: everywhere },
   { symbol: "SOL", id: 3, dollars: 160, priceDigits: 3, sizeDigits: 2, typicalSize: 150, venues: everywhere },
   { symbol: "DOGE", id: 4, dollars: 0.14, priceDigits: 6, sizeDigits: 0, typicalSize: 40_000, venues: onBooks },
+  { symbol: "xyz:GOLD", id: 6, dollars: 4100, priceDigits: 1, sizeDigits: 4, typicalSize: 2, venues: ["hl"] },
   { symbol: "JTO", id: 5, dollars: 2.4, priceDigits: 5, sizeDigits: 1, typicalSize: 900, venues: notOnLighter }
 ]
 

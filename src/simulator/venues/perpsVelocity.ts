@@ -32,7 +32,8 @@ const stats = ({ id, sizeDigits, symbol }: SimPerp) => ({
   status: "active",
   precision: 9,
   limits: { leverage: { min: 1, max: 20 }, amount: { min: Number(fromAtomic(1n, sizeDigits)), max: 1_000_000 } },
-  fees: { maker: -0.000025, taker: 0.00035 }
+  fees: { maker: -0.000025, taker: 0.00035 },
+  openInterest: { long: "1000.000000000", short: "-900.000000000" }
 })
 
 const l2 = (perp: SimPerp, { book, query }: VenueRequest) => {

@@ -41,7 +41,12 @@ const flaky = (venue: Venue): Venue => ({
 })
 
 const deep = market({ bids: levels(["64994.8", "9"]), asks: levels(["65005.2", "9"]) })
-const cheap = market({ bids: levels(["64990", "9"]), asks: levels(["65010", "9"]), fees: { taker: 0n, maker: 0n } })
+const cheap = market({
+  bids: levels(["64990", "9"]),
+  asks: levels(["65010", "9"]),
+  fees: { taker: 0n, maker: 0n },
+  openInterest: null
+})
 const thin = market({
   asks: levels(["65000", "0.1"]),
   bids: levels(["64999", "0.1"]),
@@ -153,6 +158,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
         mid: 64_999.5,
         filledPct: null,
         openInterest: 150.5,
+        openInterestReason: null,
         marginTiers: [{ fromUsd: 0, maxLeverage: 50, maintenanceMarginPct: 1.2 }],
         maxLeverage: null,
         maintenanceMarginPct: null,
@@ -163,6 +169,21 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
       })
       assert.isNull(answer.json("bestPick"))
       assert.isNull(answer.json("reasonBps"))
+    })
+  )
+
+  it.effect("says why an open interest is missing", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote({ ...order, venues: "hl,lighter" })
+      const reasons = [0, 1].map((place) => [
+        answer.json(`perVenue.${place}.venue`),
+        answer.json(`perVenue.${place}.openInterest`),
+        answer.json(`perVenue.${place}.openInterestReason`)
+      ])
+      assert.deepStrictEqual(reasons, [
+        ["lighter", null, "unreadable"],
+        ["hl", null, "not_published"]
+      ])
     })
   )
 
