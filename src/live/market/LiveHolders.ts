@@ -69,14 +69,15 @@ export class LiveHolders {
     })
   }
 
-  /** Looks at the tokens that are due, and sends what changed. */
-  readonly lookDue: Effect.Effect<void> = Effect.suspend(() =>
-    takeTurns(
+  /** Ends tokens that no account has room for any more, looks at those that are due, and sends what changed. */
+  readonly lookDue: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+    this.#room.recount(nowMs)
+    return takeTurns(
       this.#hub.topicsOf("holders"),
       (topic, atMs) => atMs - (this.#seen.get(topic)?.atMs ?? atMs) >= HOLDERS_MS,
       (topic) => Effect.ignore(this.#look(topic))
     )
-  )
+  })
 
   readonly #look = Effect.fnUntraced({ self: this }, function* (this: LiveHolders, topic: Topic) {
     const { terms } = topic

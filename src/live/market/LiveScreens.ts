@@ -107,9 +107,10 @@ export class LiveScreens {
     })
   }
 
-  /** Evaluates the screens that are due, and sends what changed. */
-  readonly evaluateDue: Effect.Effect<void> = Effect.suspend(() =>
-    takeTurns(
+  /** Ends screens that no account has room for any more, evaluates those that are due, and sends what changed. */
+  readonly evaluateDue: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+    this.#room.recount(nowMs)
+    return takeTurns(
       this.#hub.topicsOf("screen"),
       (topic, atMs) => atMs - (this.#shown.get(topic)?.evaluatedAtMs ?? atMs) >= SCREEN_MS,
       (topic) => {
@@ -117,7 +118,7 @@ export class LiveScreens {
         return shown === undefined ? Effect.void : Effect.ignore(this.#send(topic, shown))
       }
     )
-  )
+  })
 
   #evaluate(terms: ScreenTerms) {
     return this.#reader.screenNow(selectorsOf(terms), terms.limit ?? screenDefaults.rows)

@@ -18,7 +18,8 @@ const full = (message: string): Ending => ({ code: "rate_limited", message, retr
 
 /**
  * The room of a channel. A topic takes room while a subscription that was let in reads it. It counts for the account
- * that opened it, however many others join. When that account leaves, the topic counts for the next one that stays.
+ * that opened it, however many others join. When that account leaves, the topic counts for the first account that reads
+ * it and has room. When none has, `recount` ends the topic: otherwise accounts could collect what others have opened.
  */
 export class TopicRoom {
   readonly #hub: MarketHub
@@ -34,42 +35,78 @@ export class TopicRoom {
   /** Lets a subscription of the channel in: null. Returns its end when it wants a new topic that there is no room for. */
   enter(subscription: Subscription): Ending | null {
     const { topic } = subscription
-    const ending = this.#isOpen(topic) ? null : this.#refusal(subscription.stream.grant.accountId)
+    const { accountId } = subscription.stream.grant
+    const isOpen = this.#isOpen(topic)
+    const ending = isOpen ? null : this.#refusal(accountId)
     if (ending === null) {
       this.#entered.add(subscription)
-      this.#holderOf(topic)
+      if (!isOpen) {
+        this.#holders.set(topic, accountId)
+      }
     }
     return ending
   }
 
+  /** Passes on the topics whose account has left, and ends those that no reading account has room for. */
+  recount(nowMs: number): void {
+    const { named, share } = this.#limits
+    const ending = full(`The account that opened this has left, and yours has ${named(share)} already.`)
+    for (const topic of this.#passOn()) {
+      Array.from(topic.readers)
+        .filter((reader) => this.#entered.has(reader))
+        .forEach((reader) => this.#hub.end(reader, ending, nowMs))
+    }
+  }
+
   #refusal(accountId: string): Ending | null {
-    const { channel, most, named, share } = this.#limits
-    const open = Array.from(this.#hub.topicsOf(channel)).filter((topic) => this.#isOpen(topic))
-    if (open.length >= most) {
+    const { most, named, share } = this.#limits
+    this.#passOn()
+    if (this.#open.length >= most) {
       return full(`This process follows ${named(most)} for subscriptions already.`)
     }
-    const own = open.filter((topic) => this.#holderOf(topic) === accountId)
-    return own.length >= share ? full(`This process follows ${named(share)} for your account already.`) : null
+    return this.#countOf(accountId) >= share
+      ? full(`This process follows ${named(share)} for your account already.`)
+      : null
   }
 
-  #isOpen({ readers }: Topic): boolean {
-    return readers.values().some((reader) => this.#entered.has(reader))
+  /** Counts each topic whose account has left for another reader's account. Returns the topics that none has room for. */
+  #passOn(): ReadonlyArray<Topic> {
+    return this.#open.filter((topic) => {
+      if (this.#holderOf(topic) !== null) {
+        return false
+      }
+      const next = this.#accountsOf(topic).find((account) => this.#countOf(account) < this.#limits.share)
+      if (next !== undefined) {
+        this.#holders.set(topic, next)
+      }
+      return next === undefined
+    })
   }
 
-  #holderOf(topic: Topic): string | undefined {
+  get #open(): ReadonlyArray<Topic> {
+    return Array.from(this.#hub.topicsOf(this.#limits.channel)).filter((topic) => this.#isOpen(topic))
+  }
+
+  #isOpen(topic: Topic): boolean {
+    return this.#accountsOf(topic).next().done !== true
+  }
+
+  /** How many topics count for an account. */
+  #countOf(accountId: string): number {
+    return this.#open.filter((topic) => this.#holderOf(topic) === accountId).length
+  }
+
+  /** The account that a topic counts for; null once this account has left. */
+  #holderOf(topic: Topic): string | null {
     const holder = this.#holders.get(topic)
-    const accounts = () =>
-      topic.readers
-        .values()
-        .filter((reader) => this.#entered.has(reader))
-        .map(({ stream }) => stream.grant.accountId)
-    if (holder !== undefined && accounts().some((account) => account === holder)) {
-      return holder
-    }
-    const next = accounts().next().value
-    if (next !== undefined) {
-      this.#holders.set(topic, next)
-    }
-    return next
+    return holder !== undefined && this.#accountsOf(topic).some((account) => account === holder) ? holder : null
+  }
+
+  /** The accounts that read a topic, in the order in which they came. */
+  #accountsOf({ readers }: Topic): IteratorObject<string> {
+    return readers
+      .values()
+      .filter((reader) => this.#entered.has(reader))
+      .map(({ stream }) => stream.grant.accountId)
   }
 }

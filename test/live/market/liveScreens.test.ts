@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { ScreenRow } from "../../../src/api/schemas/TokenScreen.ts"
 import { known } from "../../../src/domain/Scalar.ts"
+import { HELD_TOKENS, LiveHolders } from "../../../src/live/market/LiveHolders.ts"
 import { LiveScreens, SCREENS } from "../../../src/live/market/LiveScreens.ts"
 import type { Opening } from "../../../src/live/market/Topic.ts"
 import type { MarketReader } from "../../../src/market/reads/MarketReader.ts"
@@ -241,6 +242,58 @@ describe("live screens", () => {
     })
   )
 
+  it.effect("end when the account that opened them has left and those that stay have their share", () =>
+    Effect.gen(function* () {
+      const { openAll, scene, screens } = made()
+      const open = Effect.fnUntraced(function* (by: ReturnType<typeof scene.connect>, name: string, from: number) {
+        for (let n = 0; n < SCREENS.share; n++) {
+          by.say(screen(`${name}${n}`, { limit: from + n }))
+          yield* openAll()
+        }
+      })
+      const leave = (by: ReturnType<typeof scene.connect>, name: string) => {
+        for (let n = 0; n < SCREENS.share; n++) {
+          by.say({ op: "unsubscribe", id: `${name}${n}` })
+        }
+      }
+      const [one, other] = [scene.connect(), scene.connect("key_b", "b")]
+      yield* open(other, "own", 1)
+      for (const from of [20, 40, 60]) {
+        yield* open(one, `s${from}-`, from)
+        yield* open(other, `joined${from}-`, from)
+        leave(one, `s${from}-`)
+        yield* after(1, { screens })
+      }
+      const ended = other.wire.controls.filter(({ type }) => type === "ended")
+      assert.lengthOf(ended, 3 * SCREENS.share)
+      assert.isTrue(ended.every(({ code, id }) => code === "rate_limited" && String(id).startsWith("joined")))
+      assert.lengthOf(Array.from(scene.hub.topicsOf("screen")), SCREENS.share)
+    })
+  )
+
+  it.effect("stay open when the account that opened them has left and any that stays has room", () =>
+    Effect.gen(function* () {
+      const { openAll, scene, screens } = made()
+      const [one, full, free] = [scene.connect(), scene.connect("key_b", "b"), scene.connect("key_c", "c")]
+      one.say(screen("s", { limit: 50 }))
+      for (let n = 0; n < SCREENS.share; n++) {
+        full.say(screen(`own${n}`, { limit: n + 1 }))
+      }
+      full.say(screen("joined", { limit: 50 }))
+      free.say(screen("joined", { limit: 50 }))
+      yield* openAll()
+      scene.hub.revoke(({ accountId }) => accountId === "a", scene.nowMs)
+      yield* after(1, { screens })
+      assert.deepStrictEqual(codes(full.wire), ["open"])
+      assert.lengthOf(Array.from(scene.hub.topicsOf("screen")), SCREENS.share + 1)
+      free.say({ op: "unsubscribe", id: "joined" })
+      yield* after(1, { screens })
+      assert.strictEqual(full.wire.controls.at(-1)?.code, "rate_limited")
+      assert.strictEqual(full.wire.controls.at(-1)?.id, "joined")
+      assert.lengthOf(Array.from(scene.hub.topicsOf("screen")), SCREENS.share)
+    })
+  )
+
   it.effect("count only what is open or being opened: of too many at once, the first ones are opened", () =>
     Effect.gen(function* () {
       const { openAll, scene } = made()
@@ -269,4 +322,30 @@ describe("live screens", () => {
       ["ranges", "limit", "cursor"]
     )
   })
+})
+
+describe("live holders", () => {
+  it.effect("end when the account that opened them has left and those that stay have their share", () =>
+    Effect.gen(function* () {
+      const scene = new Scene()
+      scene.opensAtOnce = false
+      const holders = new LiveHolders(scene.hub, { holdersNow: () => Effect.never })
+      const [one, other] = [scene.connect(), scene.connect("key_b", "b")]
+      const say = ({ say: tell }: typeof one, id: string, n: number) => {
+        tell({ op: "subscribe", id, channel: "holders", mint: mintOf(n) })
+        for (const { subscription } of scene.waiting.splice(0)) {
+          assert.isNull(holders.enter(subscription))
+        }
+      }
+      for (let n = 1; n <= HELD_TOKENS.share; n++) {
+        say(other, `own${n}`, n)
+      }
+      say(one, "s", 1000)
+      say(other, "joined", 1000)
+      one.say({ op: "unsubscribe", id: "s" })
+      yield* holders.lookDue
+      assert.deepInclude(other.wire.controls.at(-1), { type: "ended", id: "joined", code: "rate_limited" })
+      assert.lengthOf(Array.from(scene.hub.topicsOf("holders")), HELD_TOKENS.share)
+    })
+  )
 })
