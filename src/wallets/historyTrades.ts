@@ -8,6 +8,7 @@ import { tapeTransfersOf } from "../market/model/tapeTransfers.ts"
 import { balanceChangesOf } from "../chain/decoding/balanceChanges.ts"
 import { type DecodedTrades, decodeTrades } from "../chain/decoding/decodeTrades.ts"
 import { walletMovesOf } from "../chain/decoding/walletMoves.ts"
+import { walletTransfersOf } from "../chain/decoding/walletTransfers.ts"
 import type { Transaction } from "../chain/decoding/transaction.ts"
 
 /** The place of the newest transaction in its block, when the node does not state it. */
@@ -44,7 +45,15 @@ export const decodedHistory = (transaction: Transaction, wallet: Address, rank: 
         ...decoded,
         slot,
         timeMs,
-        transfers: tapeTransfersOf({ index: indexInBlock, moves, signature: transaction.signature }, { slot, timeMs })
+        transfers: tapeTransfersOf(
+          {
+            index: indexInBlock,
+            moves,
+            signature: transaction.signature,
+            transfers: moves.length === 0 ? [] : walletTransfersOf(transaction, decoded)
+          },
+          { slot, timeMs }
+        )
       }
     : null
 }

@@ -90,13 +90,15 @@ const walletTrade = (trade: TapeTrade): WalletTrade => {
 
 const walletTransfer = ({
   amount,
+  counterparty,
   decimals,
   index,
   mint,
   side,
   signature,
   slot,
-  timeMs
+  timeMs,
+  wallet
 }: TapeTrade): WalletTransfer => ({
   id: `${signature}:${index}`,
   signature,
@@ -104,6 +106,8 @@ const walletTransfer = ({
   index,
   timeMs,
   direction: side === "buy" ? "in" : "out",
+  from: side === "buy" ? (counterparty ?? null) : wallet,
+  to: side === "buy" ? wallet : (counterparty ?? null),
   mint,
   amount,
   decimals

@@ -113,7 +113,7 @@ export class WalletFunding extends Schema.Opaque<WalletFunding>()(
     wallet,
     transfer: field(
       Schema.NullOr(WalletTransfer),
-      "The first transfer of a token to the wallet that is held, with its transaction; null when none is. Its sender is not recorded."
+      "The first transfer of a token to the wallet that is held, with its transaction; null when none is. `from` is its sender, where it is known."
     ),
     opening: field(
       Schema.NullOr(OpeningTransfer),

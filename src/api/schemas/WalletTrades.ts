@@ -25,11 +25,20 @@ export class WalletTransfer extends Schema.Opaque<WalletTransfer>()(
     index: field(Schema.Int, "Place of the transfer among the trades of its slot."),
     timeMs: shared.timeMs,
     direction: field(Schema.Literals(["in", "out"]), "`in`: the units came to the wallet. `out`: they left it."),
+    from: field(
+      Schema.NullOr(Address),
+      "The owner of the account that sent the units: this wallet for `out`. Null when the transaction shows none, or several."
+    ),
+    to: field(
+      Schema.NullOr(Address),
+      "The owner of the account that received the units: this wallet for `in`. Null when the transaction shows none, or several."
+    ),
     mint,
     amount,
     decimals
   }).annotate({
     identifier: "WalletTransfer",
-    description: "Units of one mint that came to a wallet or left it without a trade. The other side is not recorded."
+    description:
+      "Units of one mint that came to a wallet or left it without a trade: the net change over the transaction, after transfer fees. The other end is known where all transfers of the mint with this wallet in the transaction are with one other owner and make up the change. Rows that an earlier release stored do not have it."
   })
 ) {}

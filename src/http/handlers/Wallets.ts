@@ -142,7 +142,18 @@ const tradeCells = ({ frontEndFee, legs: { quote, token }, ...row }: WalletTrade
   frontEndFeeUsd: frontEndFee?.usd ?? null
 })
 
-const TRANSFER_COLUMNS = ["signature", "slot", "index", "timeMs", "direction", "mint", "amount", "decimals"] as const
+const TRANSFER_COLUMNS = [
+  "signature",
+  "slot",
+  "index",
+  "timeMs",
+  "direction",
+  "mint",
+  "amount",
+  "decimals",
+  "from",
+  "to"
+] as const
 
 const LOT_COLUMNS = [
   "mint",

@@ -15,7 +15,7 @@ export const columnsOf = <Row>(rows: ReadonlyArray<Row>) => {
     (cell: Cell<Row, A>) =>
       Result.getOrThrow(PgTypes.array(rows.map(cell), oid))
   return {
-    binaries: column<Uint8Array>(OID.bytea),
+    binaries: column<Uint8Array | null>(OID.bytea),
     booleans: column<boolean | null>(OID.bool),
     floats: column<number | null>(OID.float8),
     integers: column<number | null>(OID.int4),

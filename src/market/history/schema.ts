@@ -41,6 +41,14 @@ const WALLET_VIEW = `
   CREATE MATERIALIZED VIEW wallet_trades_view TO wallet_trades AS
   SELECT ${ofWallets}`
 
+/** The other wallet of a transfer; no bytes stand for none. The view copies by name, the rebuild of `wallet_trades` by place. */
+const COUNTERPARTIES = [
+  ...["trades", "wallet_trades"].map(
+    (table) => `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS counterparty String CODEC(ZSTD(1)) AFTER other_decimals`
+  ),
+  `ALTER TABLE wallet_trades_view MODIFY QUERY SELECT ${ofWallets}`
+]
+
 const PRICES = ["usd", "sol"] as const
 
 /** The columns of a candle without its key. `isCounted` adds the wallets. */
@@ -147,5 +155,6 @@ const REVISIONS = `
  */
 export const migrations: ReadonlyArray<{ readonly name: string; readonly statements: ReadonlyArray<string> }> = [
   { name: "0001_trades", statements: [TRADES, WALLET_TRADES, WALLET_VIEW, ...barStatements, REVISIONS] },
-  { name: "0002_read_views", statements: readViews }
+  { name: "0002_read_views", statements: readViews },
+  { name: "0003_counterparties", statements: COUNTERPARTIES }
 ]

@@ -36,7 +36,8 @@ export const TRADE_COLUMNS = [
   "tip_lamports",
   "other_mint",
   "other_amount",
-  "other_decimals"
+  "other_decimals",
+  "counterparty"
 ].join(", ")
 
 /**
@@ -94,6 +95,8 @@ const writeTrade = (row: RowWriter, trade: TapeTrade, { chain, version }: RowSou
   row.nullable(trade.priorityLamports, units)
   row.nullable(trade.tipLamports, units)
   writeOtherToken(row, trade.otherToken)
+  // No bytes stand for none.
+  row.bytes(trade.counterparty === undefined ? new Uint8Array() : packWallet(trade.counterparty))
   const priceSol = priceSolOf(trade)
   row.nullable(Number.isNaN(priceSol) ? null : priceSol, (value) => row.float64(value))
   row.nullable(lamportsOf(trade), units)
@@ -113,6 +116,11 @@ export const writeTrades = (trades: ReadonlyArray<TapeTrade>, source: RowSource)
 }
 
 const poolOf = (bytes: Uint8Array): Address | null => (bytes.length === 0 ? null : address(bytes))
+
+const readCounterparty = (row: RowReader): Pick<TapeTrade, "counterparty"> => {
+  const bytes = row.bytes()
+  return bytes.length === 0 ? {} : { counterparty: address(bytes) }
+}
 
 const walletData = (row: RowReader) => {
   const units = () => row.uint64()
@@ -152,6 +160,7 @@ export const readTrade = (row: RowReader): TapeTrade => {
     launchpad: row.nullable(text),
     solUsdNanos: row.nullable(units),
     ...walletData(row),
-    ...readOtherToken(row)
+    ...readOtherToken(row),
+    ...readCounterparty(row)
   }
 }

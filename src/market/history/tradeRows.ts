@@ -49,11 +49,13 @@ export const toStored = (units: bigint | null): bigint | null => (units === null
 export const ROW_COLUMNS = `
   slot, place, at, role, signature, wallet, mint, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos,
   pool, dex, launchpad, sol_usd_nanos, fee_usd_nanos, fee_unknown, held_before, held_after,
-  fee_lamports, priority_lamports, tip_lamports, other_mint, other_amount, other_decimals
+  fee_lamports, priority_lamports, tip_lamports, other_mint, other_amount, other_decimals, counterparty
 `
 
 /** Positions of columns in a row. */
 export const ROW = { slot: 0, place: 1, mint: 6, pool: 13, dex: 14, launchpad: 15, otherMint: 24 } as const
+
+const COUNTERPARTY = 27
 
 type Row = ReadonlyArray<unknown>
 
@@ -173,5 +175,6 @@ export const readTrade = (row: Row, nameOf: NameOf): TapeTrade => ({
   launchpad: nameOrNull(row, ROW.launchpad, nameOf),
   solUsdNanos: unitsOrNull(row, 16),
   ...otherSide(row, nameOf),
-  ...walletData(row)
+  ...walletData(row),
+  ...(row[COUNTERPARTY] === null ? {} : { counterparty: walletAt(row, COUNTERPARTY) })
 })

@@ -148,7 +148,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
       insert into ${sql(table)} (
         chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, sol_usd_nanos, mint,
         pool, dex, launchpad, wallet, signature, fee_usd_nanos, fee_unknown, fee_lamports, held_before,
-        held_after, priority_lamports, tip_lamports, other_mint, other_amount, other_decimals
+        held_after, priority_lamports, tip_lamports, other_mint, other_amount, other_decimals, counterparty
       )
       select ${chain}::int, * from unnest(
         ${given.integers(({ slot }) => slot)},
@@ -177,7 +177,8 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
         ${given.units(({ tipLamports }) => tipLamports ?? null)},
         ${numbers(({ otherToken }) => otherToken?.mint ?? null)},
         ${given.units(({ otherToken }) => otherToken?.amount ?? null)},
-        ${given.shorts(({ otherToken }) => otherToken?.decimals ?? null)}
+        ${given.shorts(({ otherToken }) => otherToken?.decimals ?? null)},
+        ${given.binaries(({ counterparty }) => (counterparty === undefined ? null : packWallet(counterparty)))}
       )
       on conflict do nothing
     `

@@ -60,6 +60,11 @@ export interface TapeTrade {
    * Never on a trade of role `pool`.
    */
   readonly held?: HeldSpan | undefined
+  /**
+   * The owner of the account at the other end of a transfer; left out when the transaction shows none or several. Only on
+   * trades of role `transfer`.
+   */
+  readonly counterparty?: Address | undefined
   readonly pool: Address | null
   /** The venue's label; null when unknown. */
   readonly dex: string | null

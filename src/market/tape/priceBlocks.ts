@@ -94,9 +94,10 @@ export const makeBlockPricing = <E = never>(
       const transfers: Array<TapeTrade> = []
       const mints = new Set<Mint>()
       const observed: Array<Leg> = []
-      yield* visitInParts(batch.transactions, ({ index, legs, moves, nets, signature, unresolved }) => {
+      yield* visitInParts(batch.transactions, (transaction) => {
+        const { legs, nets, unresolved } = transaction
         decoded.push({ legs, nets, unresolved })
-        transfers.push(...tapeTransfersOf({ index, moves, signature }, batch))
+        transfers.push(...tapeTransfersOf(transaction, batch))
         observed.push(...legs)
         addTokens(mints, legs)
         addTokens(mints, nets)

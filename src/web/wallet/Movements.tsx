@@ -6,7 +6,7 @@ import { useTracker } from "../data/useLive.ts"
 import { usePages } from "../data/usePages.ts"
 import { Amount } from "../parts/Amount.tsx"
 import { Units } from "../parts/Figure.tsx"
-import { TokenLink, When } from "../parts/Links.tsx"
+import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
 import { PagedTable } from "../parts/More.tsx"
 import type { Column } from "../parts/Table.tsx"
 import { because, timeText } from "../parts/words.ts"
@@ -47,6 +47,13 @@ const transferColumns: ReadonlyArray<Column<Transfer>> = [
     name: "Amount",
     isNumber: true,
     cell: ({ amount, decimals }) => <Units amount={amount} decimals={decimals} aligned />
+  },
+  {
+    name: "From or to",
+    cell: ({ direction, from, to }) => {
+      const other = direction === "in" ? from : to
+      return other === null ? "not known" : <WalletLink wallet={other} />
+    }
   }
 ]
 

@@ -7,7 +7,7 @@ import { indexOf, readerOver } from "../../wallets/readers.ts"
 import { MINT, MINT_2, OTHER, START, tradeOf, usd, WALLET } from "../../wallets/trades.ts"
 
 const trades = [
-  tradeOf({ slot: 9, role: "transfer", side: "sell", amount: 3n, volumeUsdNanos: null }),
+  tradeOf({ slot: 9, role: "transfer", side: "sell", amount: 3n, volumeUsdNanos: null, counterparty: OTHER }),
   tradeOf({ slot: 8, side: "sell", amount: 4_000_000n, volumeUsdNanos: usd(8), lamports: 5n }),
   tradeOf({ slot: 7, mint: MINT_2, role: "wallet", volumeUsdNanos: null }),
   tradeOf({ slot: 6, index: 1, signature: "b" }),
@@ -111,8 +111,8 @@ layer(running({ keys, wallets: readerOver({ index }) }))("GET /api/v1/wallets/{w
       assert.lengthOf(asked.text.trimEnd().split("\r\n"), 7)
       const transfers = yield* read(`${WALLET}/transfers`, { format: "csv", direction: "in" }, "d")
       assert.deepStrictEqual(transfers.text.split("\r\n"), [
-        "signature,slot,index,timeMs,direction,mint,amount,decimals",
-        `sig_5_0,5,0,${START + 2000},in,${MINT},7,6`,
+        "signature,slot,index,timeMs,direction,mint,amount,decimals,from,to",
+        `sig_5_0,5,0,${START + 2000},in,${MINT},7,6,,${WALLET}`,
         ""
       ])
       const refused = yield* read(`${WALLET}/trades`, { format: "csv", limit: "2" }, "d")
@@ -130,15 +130,15 @@ layer(running({ keys, wallets: readerOver({ index }) }))("GET /api/v1/wallets/{w
     })
   )
 
-  it.effect("/transfers has the direction, and is never complete", () =>
+  it.effect("/transfers has the direction and both ends where they are known, and is never complete", () =>
     Effect.gen(function* () {
       const answer = yield* read(`${WALLET}/transfers`)
       const rows = [answer.json("data")].flat()
       assert.deepStrictEqual(
-        rows.map((row) => [Reflect.get(Object(row), "direction"), Reflect.get(Object(row), "amount")]),
+        rows.map((row) => ["direction", "amount", "from", "to"].map((name): unknown => Reflect.get(Object(row), name))),
         [
-          ["out", "3"],
-          ["in", "7"]
+          ["out", "3", WALLET, OTHER],
+          ["in", "7", null, WALLET]
         ]
       )
       assert.isFalse(answer.json("meta.coverage.complete"))

@@ -3,7 +3,7 @@ import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import { readTrade, writeTrades } from "../../../src/market/history/tradeColumns.ts"
 import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
 import { readWhole, type RowReader } from "../../../src/storage/clickhouse/RowBinary.ts"
-import { mintOf, trade } from "../tape/tape.ts"
+import { mintOf, trade, walletOf } from "../tape/tape.ts"
 
 const odd: ReadonlyArray<TapeTrade> = [
   trade(),
@@ -22,7 +22,8 @@ const odd: ReadonlyArray<TapeTrade> = [
   }),
   trade({ priceUsd: null, volumeUsdNanos: null, dex: "", signature: "x".repeat(300) }),
   trade({ held: { before: MAX_U64, after: 0n }, feeUsdNanos: null, priorityLamports: 0n, tipLamports: 9n }),
-  trade({ role: "transfer", feeUsdNanos: 7n, feeLamports: 1n })
+  trade({ role: "transfer", feeUsdNanos: 7n, feeLamports: 1n }),
+  trade({ role: "transfer", counterparty: walletOf(9) })
 ]
 
 /** A row as it is inserted: the trade, then its price and other side in SOL, its chain and its version. */

@@ -119,6 +119,7 @@ export const tradeHistoryContract = <E>(name: string, store: Layer.Layer<MarketS
           priceUsd: null,
           volumeUsdNanos: null,
           held: { before: 9n, after: 2n },
+          counterparty: walletOf(9),
           pool: null,
           dex: null
         } as const
