@@ -25,6 +25,9 @@ const spender = (url: string) =>
     return Effect.sync(() => child.kill("SIGKILL"))
   })
 
+/** The client closes a connection that is silent for this long. */
+const SILENT_MS = 10_000
+
 /** The limiter of one process. */
 const limiterOn = (valkey: Layer.Layer<Valkey>) =>
   Effect.map(Layer.build(Layer.fresh(RateLimiterValkey.layer).pipe(Layer.provide(valkey))), (context) =>
@@ -113,18 +116,30 @@ describe.runIf(isAvailable)("RateLimiterValkey while Valkey is away", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("shares the budget after the process itself stood still for longer than Valkey may", () =>
-    Effect.gen(function* () {
-      const { layer } = yield* process()
-      const context = yield* Layer.build(layer)
-      const { admit } = Context.get(context, RateLimiter)
-      // The last answer came during the wait, so the connection is silent since then.
-      yield* Effect.sleep("700 millis")
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3500)
-      const charges = yield* Effect.forEach([1, 2, 3, 4, 5], () => Effect.andThen(Effect.sleep(20), admit(rest(1))))
-      assert.isTrue(charges.every(({ limit, seq }) => limit === DEFAULT_PLAN.rest && seq > 0))
-      assert.strictEqual(yield* Effect.provide(decidedAlone, context), 0)
-    }).pipe(Effect.scoped)
+  it.live(
+    "shares the budget after the process itself stood still for longer than Valkey may",
+    () =>
+      Effect.gen(function* () {
+        const { layer } = yield* process()
+        const context = yield* Layer.build(layer)
+        const { admit } = Context.get(context, RateLimiter)
+        const beganMs = performance.now()
+        // The last answer came during the wait, so the connection is silent since then.
+        yield* Effect.sleep("700 millis")
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3500)
+        const charges = yield* Effect.forEach([1, 2, 3, 4, 5], () => Effect.andThen(Effect.sleep(20), admit(rest(1))))
+        const alone = yield* Effect.provide(decidedAlone, context)
+        return { tookMs: performance.now() - beganMs, charges, alone }
+      }).pipe(
+        Effect.scoped,
+        // On a busy machine it may have stood still for longer than a connection may be silent, which is another case.
+        Effect.repeat({ while: ({ tookMs }) => tookMs >= SILENT_MS }),
+        Effect.map(({ alone, charges }) => {
+          assert.isTrue(charges.every(({ limit, seq }) => limit === DEFAULT_PLAN.rest && seq > 0))
+          assert.strictEqual(alone, 0)
+        })
+      ),
+    120_000
   )
 
   it.live("admits an equal share by itself, and the shared budget again afterwards", () =>
