@@ -4,12 +4,14 @@ import { useState } from "preact/hooks"
 import { call } from "../data/request.ts"
 import { type Pages, usePages } from "../data/usePages.ts"
 import { type Action, useAction } from "../data/useAction.ts"
+import { useLateTrades, useProgress } from "../data/useProgress.ts"
 import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
 import { PagedTable } from "../parts/More.tsx"
+import { Reading } from "../parts/Reading.tsx"
 import { Failed } from "../parts/States.tsx"
 import type { Column } from "../parts/Table.tsx"
 import { useTitle } from "../parts/useTitle.ts"
-import { timeText } from "../parts/words.ts"
+import { ageWords, timeText } from "../parts/words.ts"
 import { EditAlert, RemoveAlert } from "./ChangeAlert.tsx"
 import { Firings } from "./Firings.tsx"
 import { NewAlert } from "./NewAlert.tsx"
@@ -150,6 +152,22 @@ const List = ({ open, pages }: { readonly pages: Pages<Alert>; readonly open: (o
   )
 }
 
+/** Says why alerts compare old values, while they do. */
+const Late = () => {
+  const progress = useProgress()
+  const late = useLateTrades()
+  if (progress !== null || late === null) {
+    return <Reading meanwhile="alerts on trades compare old values, or wait" />
+  }
+  return (
+    <p class="note">
+      {late.lagMs === null
+        ? "No trade has been recorded yet. Alerts on trades wait for the first one."
+        : `The newest recorded trade is ${ageWords(late.lagMs)} old. Alerts on trades compare old values, or wait until newer trades arrive.`}
+    </p>
+  )
+}
+
 /** The page of alerts. `?mint=` opens the form of a new alert for that token. */
 export const Alerts = () => {
   useTitle("Alerts")
@@ -175,6 +193,7 @@ export const Alerts = () => {
             New alert
           </button>
         </div>
+        <Late />
         <List pages={pages} open={open} />
       </section>
       {/* Below the alerts, whose number is unknown until they are read: it would move. */}

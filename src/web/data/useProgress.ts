@@ -10,20 +10,37 @@ export interface Progress {
   readonly leftMs: number | null
 }
 
-/** Milliseconds between two reads while the market is being read, and afterwards. */
+/** Stored trades that are older than they should be. */
+export interface LateTrades {
+  /** The age of the newest one in milliseconds; null when none is stored. */
+  readonly lagMs: number | null
+}
+
+/** Whether the market is whole and current. Null stands for yes. */
+interface Market {
+  readonly progress: Progress | null
+  readonly late: LateTrades | null
+}
+
+/** Milliseconds between two reads while the market is late, and afterwards. */
 const SOON_MS = 3000
 const LATER_MS = 30_000
 
-const listeners = new Set<(progress: Progress | null) => void>()
-let known: Progress | null = null
+const listeners = new Set<(market: Market) => void>()
+let known: Market = { progress: null, late: null }
 let timer: ReturnType<typeof setTimeout> | undefined
 
-const read = async (): Promise<Progress | null> => {
+const read = async (): Promise<Market> => {
   const { data } = await call("GET /freshness")
   const feed = data.find(({ source }) => source === "block_feed")
-  return feed?.reason === "backfill_running" && feed.share !== undefined
-    ? { share: feed.share, leftMs: feed.leftMs ?? null }
-    : null
+  const trades = data.find(({ source }) => source === "trades")
+  return {
+    progress:
+      feed?.reason === "backfill_running" && feed.share !== undefined
+        ? { share: feed.share, leftMs: feed.leftMs ?? null }
+        : null,
+    late: trades?.status === "stale" || trades?.status === "unavailable" ? { lagMs: trades.lagMs } : null
+  }
 }
 
 const repeat = async (): Promise<void> => {
@@ -33,25 +50,30 @@ const repeat = async (): Promise<void> => {
     listeners.forEach((listener) => listener(known))
   }
   if (listeners.size > 0) {
-    timer = setTimeout(() => void repeat(), known === null ? LATER_MS : SOON_MS)
+    timer = setTimeout(() => void repeat(), known.progress === null && known.late === null ? LATER_MS : SOON_MS)
   }
 }
 
-/** The progress of reading the market; null once the market is whole. */
-export const useProgress = (): Progress | null => {
-  const [progress, setProgress] = useState(known)
+const useMarket = (): Market => {
+  const [market, setMarket] = useState(known)
   useEffect(() => {
-    listeners.add(setProgress)
+    listeners.add(setMarket)
     if (listeners.size === 1) {
       clearTimeout(timer)
       void repeat()
     }
     return () => {
-      listeners.delete(setProgress)
+      listeners.delete(setMarket)
       if (listeners.size === 0) {
         clearTimeout(timer)
       }
     }
   }, [])
-  return progress
+  return market
 }
+
+/** The progress of reading the market; null once the market is whole. */
+export const useProgress = (): Progress | null => useMarket().progress
+
+/** The trades that are stored, while they are late; null while they are current. */
+export const useLateTrades = (): LateTrades | null => useMarket().late

@@ -1,26 +1,9 @@
 import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
-import { useProgress } from "../data/useProgress.ts"
 import type { Read } from "../data/useRead.ts"
+import { Reading } from "./Reading.tsx"
 import { Shown } from "./States.tsx"
 import { Updated } from "./Updated.tsx"
-import { ageWords } from "./words.ts"
-
-/** Says in a panel that the market is still being read, how far, and for how long; nothing once it is whole. */
-const Reading = () => {
-  const progress = useProgress()
-  if (progress === null) {
-    return null
-  }
-  const { leftMs, share } = progress
-  const left = leftMs === null ? "" : `, about ${ageWords(leftMs)} left`
-  return (
-    <p class="note reading">
-      The market of the last day is being read, oldest blocks first: {Math.floor(100 * share)} %{left}. Until then
-      figures may be missing.
-    </p>
-  )
-}
 
 /**
  * A card that shows a read repeated every `everyMs`, with the age of its answer. `controls` stay in place while the
@@ -54,7 +37,7 @@ export const Panel = <A,>({
         <h2 id={id}>{title}</h2>
         {isLive ? <span class="updated live">Live</span> : <Updated read={read} everyMs={everyMs} />}
       </div>
-      <Reading />
+      <Reading meanwhile="figures may be missing" />
       {controls}
       <Shown read={read} what={title.toLowerCase()} rows={rows}>
         {children}
