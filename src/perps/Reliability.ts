@@ -7,7 +7,7 @@ interface Minute {
   all: number
 }
 
-/** Counts the reads of one venue by the minute, over sixty minutes. */
+/** Counts what callers got from one venue, by the minute, over sixty minutes. */
 export class Reliability {
   readonly #minutes: ReadonlyArray<Minute> = Array.from({ length: MINUTES }, () => ({ minute: -1, fresh: 0, all: 0 }))
 

@@ -4,7 +4,7 @@ import { monotonicMs } from "../domain/loopTime.ts"
 import { makeBreaker } from "../operations/protection.ts"
 import { Reliability } from "./Reliability.ts"
 import { inCoins, venueName } from "./symbols.ts"
-import { isAbsent, StaleBook, type Venue, type VenueFault, type VenueMarket, VenueUnreadable } from "./Venue.ts"
+import { StaleBook, type Venue, type VenueFault, type VenueMarket, VenueUnreadable } from "./Venue.ts"
 
 /** Limits on the reads of a venue. */
 export interface ReadRules {
@@ -43,10 +43,10 @@ const CONCURRENCY = 8
 
 const unreadable = (why: VenueUnreadable["why"], detail: string) => new VenueUnreadable({ why, detail })
 
-type ReadExit = Exit.Exit<VenueMarket, VenueFault>
+const isRejection = (fault: VenueFault): boolean => fault._tag === "VenueUnreadable" && fault.why === "resting"
 
-const isRejected = (exit: ReadExit): boolean =>
-  Option.exists(Exit.findErrorOption(exit), (fault) => fault._tag === "VenueUnreadable" && fault.why === "resting")
+/** True for a fault that says nothing about a venue's books: the market is missing, or the venue rests. */
+const saysNothing = (fault: VenueFault): boolean => fault._tag === "NoMarket" || isRejection(fault)
 
 /** The newest markets of a venue by symbol, at most `CAPACITY` of them. They stand in while the venue's budget is used up. */
 class LastMarkets {
@@ -89,13 +89,14 @@ export const makeSharedReads = Effect.fnUntraced(function* (
     rejection: () => unreadable("resting", "failed repeatedly")
   })
 
-  const note = Effect.fnUntraced(function* (beganMs: number, exit: ReadExit) {
-    const nowMs = yield* Clock.currentTimeMillis
-    // A missing market says nothing about the reliability of the books.
-    if (!isAbsent(exit)) {
-      reliability.note(Exit.isSuccess(exit) && nowMs - beganMs <= deadlineMs, nowMs)
-    }
-  })
+  const note = (isFresh: boolean) => Effect.map(Clock.currentTimeMillis, (nowMs) => reliability.note(isFresh, nowMs))
+
+  /** Counts what each caller gets: a book that is late for one is fresh for the next, who does not wait for it. */
+  const counted = (read: Effect.Effect<VenueMarket, VenueFault>) =>
+    read.pipe(
+      Effect.tap(() => note(true)),
+      Effect.tapError((fault) => (saysNothing(fault) ? Effect.void : note(false)))
+    )
 
   /** Shared reads by one method of the venue. */
   const shared = Effect.fnUntraced(function* (readMarket: Venue["read"]) {
@@ -132,12 +133,10 @@ export const makeSharedReads = Effect.fnUntraced(function* (
     })
 
     const lookup = Effect.fnUntraced(function* (symbol: string) {
-      const beganMs = yield* Clock.currentTimeMillis
-      startedMs.set(symbol, beganMs)
+      startedMs.set(symbol, yield* Clock.currentTimeMillis)
       return yield* fresh(symbol).pipe(
         Effect.timeoutOrElse({ duration: rules.patience, orElse: () => unreadable("late", "no answer at all") }),
         permits.withPermit,
-        Effect.onExit((exit) => note(beganMs, exit)),
         guarded,
         Effect.ensuring(Effect.sync(() => startedMs.delete(symbol)))
       )
@@ -145,10 +144,10 @@ export const makeSharedReads = Effect.fnUntraced(function* (
 
     const cache = yield* Cache.makeWith(lookup, {
       capacity: CAPACITY,
-      timeToLive: (exit) => (isRejected(exit) ? 0 : rules.keep)
+      timeToLive: (exit) => (Option.exists(Exit.findErrorOption(exit), isRejection) ? 0 : rules.keep)
     })
 
-    return Effect.fnUntraced(function* (symbol: string) {
+    const inTime = Effect.fnUntraced(function* (symbol: string) {
       const nowMs = yield* Clock.currentTimeMillis
       // A caller that joins a read which is already late does not wait for it again.
       const left = (startedMs.get(symbol) ?? nowMs) + deadlineMs - nowMs
@@ -161,6 +160,7 @@ export const makeSharedReads = Effect.fnUntraced(function* (
         })
       )
     })
+    return (symbol: string) => counted(inTime(symbol))
   })
 
   return {
