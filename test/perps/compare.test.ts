@@ -120,6 +120,7 @@ describe("one venue", () => {
           mid: null,
           filledPct: null,
           openInterest: null,
+          openInterestReason: null,
           marginTiers: null,
           maxLeverage: null,
           maintenanceMarginPct: null,
