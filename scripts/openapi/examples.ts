@@ -111,6 +111,7 @@ const CHOSEN = {
   venue: "orca-whirlpool,raydium-cpmm",
   excludeVenues: "meteora-dlmm",
   "perps.quote venues": "hl,velocity",
+  "perps.funding venue": "hl",
   "account.usage to": "2026-12-31",
   uiAmount: "1.5",
   minLiquidityUsd: "1000",

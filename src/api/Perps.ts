@@ -1,15 +1,23 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { PerpsUnavailable } from "./errors/problems.ts"
+import {
+  InvalidCursor,
+  PerpsUnavailable,
+  UpstreamInvalid,
+  UpstreamRateLimited,
+  UpstreamTimeout,
+  UpstreamUnavailable
+} from "./errors/problems.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { CommaList, DecimalParameter, refuse } from "./parameters.ts"
-import { PerpsComparison, PerpsVenue } from "./schemas/Perps.ts"
+import { pageOf, pageParameters } from "./pages.ts"
+import { CommaList, DecimalParameter, optional, refuse, UnixSecond } from "./parameters.ts"
+import { PerpsComparison, PerpsFundingMeta, PerpsFundingRate, PerpsVenue } from "./schemas/Perps.ts"
 import { field } from "../domain/field.ts"
 import { requestId } from "./schemas/fields.ts"
 import { VenueLabel } from "./schemas/lists.ts"
 
 /** Default values of optional parameters. */
-export const defaults = { holdHours: "8" } as const
+export const defaults = { holdHours: "8", fundingDays: 7, fundingLimit: 100 } as const
 
 /** Compares decimal text with a whole number exactly. */
 const isAtMost = (text: string, most: bigint): boolean => {
@@ -97,6 +105,34 @@ export class PerpsQuote extends Schema.Opaque<PerpsQuote>()(
   }).annotate({ identifier: "PerpsQuote", description: "Venues compared for one hypothetical order." })
 ) {}
 
+/** The longest time that past funding is read for at once, in days. */
+export const MOST_FUNDING_DAYS = 366
+
+const fundingOrdered = ({ from, to }: { readonly from?: number; readonly to?: number }) =>
+  from === undefined || to === undefined || from < to || refuse("to", "conflict", "to must be after from.")
+
+export const PerpsFundingQuery = Schema.Struct({
+  venue: field(
+    Schema.Literals([...PerpsVenue.literals, "drift"]),
+    `One of ${PerpsVenue.literals.join(", ")}. drift is read as velocity.`
+  ),
+  symbol: SymbolParameter,
+  from: optional(
+    UnixSecond,
+    `Only rates from this Unix second on, at most ${MOST_FUNDING_DAYS} days before to; ${defaults.fundingDays} days by default.`
+  ),
+  to: optional(UnixSecond, "Only rates before this Unix second; now by default, and where it is later."),
+  ...pageParameters(500, defaults.fundingLimit)
+}).check(Schema.makeFilter(fundingOrdered))
+
+export class PerpsFunding extends Schema.Opaque<PerpsFunding>()(
+  pageOf(PerpsFundingRate, PerpsFundingMeta, {
+    identifier: "PerpsFunding",
+    description:
+      "Past funding of a market at a venue, newest first. The coverage is for the time of the page. A page may be shorter than its limit: the last page is the one without nextCursor."
+  })
+) {}
+
 /** Comparison of perpetual futures venues. Reads only: nothing here signs or submits an order. */
 export class PerpsGroup extends HttpApiGroup.make("perps")
   .add(
@@ -104,7 +140,24 @@ export class PerpsGroup extends HttpApiGroup.make("perps")
       query: PerpsQuery,
       success: PerpsQuote,
       error: PerpsUnavailable
-    }).annotate(OpenApi.Summary, "Compare venues for one order")
+    }).annotate(OpenApi.Summary, "Compare venues for one order"),
+    HttpApiEndpoint.get("funding", "/api/v1/perps/funding", {
+      query: PerpsFundingQuery,
+      success: PerpsFunding,
+      error: [
+        InvalidCursor,
+        PerpsUnavailable,
+        UpstreamTimeout,
+        UpstreamUnavailable,
+        UpstreamRateLimited,
+        UpstreamInvalid
+      ]
+    })
+      .annotate(OpenApi.Summary, "Past funding of a market at a venue")
+      .annotate(
+        OpenApi.Description,
+        "The funding rates that the venue publishes, newest first and page by page. Where it publishes none, the meta says so."
+      )
   )
   .annotateEndpoints(Scope, ["perps.read"])
   .middleware(Authorization)

@@ -2,6 +2,7 @@ import { Clock, Context, Duration, Effect, Layer, Option, Result } from "effect"
 import { watchUpstream } from "../operations/SourceMonitor.ts"
 import type { PerpsVenue } from "../api/schemas/Perps.ts"
 import { depthOf, type Side } from "./bookWalk.ts"
+import { type FundingPage, type FundingRequest, makeFundingReads } from "./FundingReads.ts"
 import { defaultRules, makeSharedReads, type ReadRules, type SharedReads } from "./SharedReads.ts"
 import { mayList } from "./symbols.ts"
 import { type Fees, NoMarket, type Venue, type VenueFault, type VenueMarket } from "./Venue.ts"
@@ -48,6 +49,8 @@ export class PerpsVenues extends Context.Service<
       venues: ReadonlyArray<PerpsVenue>,
       order?: OrderSize
     ): Effect.Effect<ReadonlyArray<VenueReading>>
+    /** A page of the past funding of a market at a venue, newest first; null when the venue publishes none. */
+    funding(venue: PerpsVenue, request: FundingRequest): Effect.Effect<FundingPage | null, VenueFault>
   }
 >()("fathom/perps/PerpsVenues") {
   /** Reads these venues. The fee of this service is zero unless the options set it. */
@@ -127,5 +130,20 @@ const make = Effect.fnUntraced(function* (venues: ReadonlyArray<Venue>, { ourBps
     )
   )
 
-  return PerpsVenues.of({ venues: venues.map(({ key }) => key), ourBps, read })
+  const pasts = new Map(
+    yield* Effect.forEach(
+      venues.flatMap((venue) => (venue.past === undefined ? [] : [{ venue, past: venue.past }])),
+      ({ past, venue }) => Effect.map(makeFundingReads(venue, past, rules), (reads) => [venue.key, reads] as const)
+    )
+  )
+
+  const funding = Effect.fn("PerpsVenues.funding")(function* (venue: PerpsVenue, request: FundingRequest) {
+    if (!mayList(venue, request.symbol)) {
+      return yield* new NoMarket({ symbol: request.symbol })
+    }
+    const reads = pasts.get(venue)
+    return reads === undefined ? null : yield* reads.page(request)
+  })
+
+  return PerpsVenues.of({ venues: venues.map(({ key }) => key), ourBps, read, funding })
 })

@@ -1,6 +1,7 @@
 import { type Effect, Exit, Option, Schema } from "effect"
 import type { PerpsVenue } from "../api/schemas/Perps.ts"
 import type { Book } from "./bookWalk.ts"
+import type { Ratio } from "./exact.ts"
 import type { Funding } from "./fundingRates.ts"
 import type { MarginTier } from "./margin.ts"
 import type { VenueBudget } from "./VenueBudget.ts"
@@ -59,6 +60,36 @@ export type VenueFault = NoMarket | StaleBook | VenueUnreadable
 export const isAbsent = (exit: Exit.Exit<unknown, VenueFault>): boolean =>
   Option.exists(Exit.findErrorOption(exit), ({ _tag }) => _tag === "NoMarket")
 
+/** A funding rate of the past. */
+export interface PastRate {
+  readonly atMs: number
+  /** The share of a position that longs pay to shorts. */
+  readonly rate: Ratio
+  /** Hours that the rate covers; null where the venue does not say. */
+  readonly rateHours: number | null
+  /** What a unit of the venue has accrued since its beginning, in units of 10^-30; null where the venue does not say. */
+  readonly index: bigint | null
+}
+
+/** Rates of a span of time, in any order. */
+export interface PastRates {
+  readonly rates: ReadonlyArray<PastRate>
+  /** False when records in an unknown form are left out. */
+  readonly isWhole: boolean
+  /** Since when the venue keeps rates of this market; absent when it keeps them all. */
+  readonly keptFromMs?: number
+}
+
+/** The funding that a venue publishes of the past. */
+export interface FundingPast {
+  /** `settlement`: rates as they were paid. `hourly`: the rate at each full hour, where funding accrues all the time. */
+  readonly kind: "settlement" | "hourly"
+  /** The span of a read. Spans begin at multiples of it, so that different requests share reads. */
+  readonly spanMs: number
+  /** Rates from a time until before another. May return more. */
+  readonly read: (symbol: string, fromMs: number, toMs: number) => Effect.Effect<PastRates, NoMarket | VenueUnreadable>
+}
+
 /** One exchange. */
 export interface Venue {
   readonly key: PerpsVenue
@@ -77,4 +108,6 @@ export interface Venue {
   readonly read: (symbol: string) => Effect.Effect<VenueMarket, NoMarket | VenueUnreadable>
   /** The same with levels beyond the levels of `read`, for sizes that are larger. Absent when a venue has no more. */
   readonly readDeep?: (symbol: string) => Effect.Effect<VenueMarket, NoMarket | VenueUnreadable>
+  /** Past funding; absent when the venue publishes none. */
+  readonly past?: FundingPast
 }

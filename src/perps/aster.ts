@@ -8,7 +8,8 @@ import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach, unreadableMarket } from "./marketListing.ts"
-import type { Venue } from "./Venue.ts"
+import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
+import type { FundingPast, PastRate, Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { cacheListing, makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, levelOfPair, LevelPairs, PositiveText, RateText } from "./venueSchemas.ts"
@@ -55,6 +56,12 @@ const Interval = Schema.Struct({
 
 const Premium = Schema.Struct({ symbol: Schema.String, lastFundingRate: RateText })
 
+const FundingRecord = Schema.Struct({ fundingTime: Schema.Int, fundingRate: RateText })
+
+const PAST_HOURS = 480
+/** A read of past funding returns at most so many rates. */
+const MOST_PAST = 1000
+
 const Depth = Schema.Struct({ E: Schema.Int, bids: LevelPairs, asks: LevelPairs })
 
 /** The readable items of a list by their symbol. */
@@ -66,6 +73,18 @@ const bySymbol = <Item extends { readonly symbol: string }>(
 const termsOf = ({ contractType, filters, status }: typeof Market.Type) => {
   const lots = lotsOf(filters)
   return contractType === "PERPETUAL" && status === "TRADING" && lots !== null ? { lots } : null
+}
+
+/** The longest interval between two settlements, and a minute more. */
+const LONGEST_MS = 8 * HOUR_MS + 60_000
+
+/** Adds the hours since the rate before. The venue states the interval of the present alone. */
+const sinceTheLast = (rates: ReadonlyArray<PastRate>): ReadonlyArray<PastRate> => {
+  const inOrder = rates.toSorted((a, b) => a.atMs - b.atMs)
+  return inOrder.map((rate, place) => {
+    const passedMs = rate.atMs - (inOrder[place - 1]?.atMs ?? Number.NEGATIVE_INFINITY)
+    return { ...rate, rateHours: passedMs <= LONGEST_MS ? Math.round(passedMs / HOUR_MS) || null : null }
+  })
 }
 
 /** What a read of 100 levels costs. */
@@ -111,6 +130,24 @@ export const aster = Effect.fnUntraced(function* (baseUrl: string) {
     return { ...(yield* bookOf(book.bids, book.asks, levelOfPair)), asOfMs: book.E, lots, funding, fees }
   })
 
-  const venue: Venue = { key: "aster", fees, maxAgeMs: 10_000, budget, unreadable: listing.unreadable, read }
+  const past: FundingPast = {
+    kind: "settlement",
+    spanMs: PAST_HOURS * HOUR_MS,
+    read: Effect.fnUntraced(function* (symbol, fromMs, toMs) {
+      const name = `${symbol}${QUOTE}`
+      yield* listing.of(name)
+      const span = `startTime=${fromMs - LONGEST_MS}&endTime=${toMs - 1}`
+      const { value } = yield* ask(get(`fundingRate?symbol=${name}&${span}&limit=${MOST_PAST}`), Items, {
+        isPast: true
+      })
+      const { isWhole, rates } = pastRatesOf(value, FundingRecord, ({ fundingRate, fundingTime }) => ({
+        ...hourlyRate(fundingTime, fundingRate),
+        rateHours: null
+      }))
+      return { rates: sinceTheLast(rates), isWhole }
+    })
+  }
+
+  const venue: Venue = { key: "aster", fees, maxAgeMs: 10_000, budget, unreadable: listing.unreadable, read, past }
   return venue
 })

@@ -9,7 +9,8 @@ import { ONE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
 import { amountOf } from "./margin.ts"
-import type { Venue } from "./Venue.ts"
+import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
+import type { FundingPast, Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, PositiveText, RateText } from "./venueSchemas.ts"
@@ -30,6 +31,13 @@ const Orderbook = Schema.Struct({ bids: Levels, asks: Levels })
 
 const isTime = Schema.makeFilter((text: string) => !Number.isNaN(Date.parse(text)))
 const Height = Schema.Struct({ height: Schema.String, time: Schema.String.check(isTime) })
+
+const HistoricalFunding = Schema.Struct({ historicalFunding: Schema.Array(Schema.Unknown) })
+const FundingRecord = Schema.Struct({ rate: RateText, effectiveAt: Schema.String.check(isTime) })
+
+/** A read of past funding returns at most so many rates. Some indexers allow more. */
+const MOST_PAST = 100
+const PAST_HOURS = 96
 
 const fees = { taker: 5_000_000n, maker: 1_000_000n }
 
@@ -85,6 +93,22 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
     }
   })
 
-  const venue: Venue = { key: "dydx", fees, maxAgeMs: 30_000, budget, unreadable: listing.unreadable, read }
+  const past: FundingPast = {
+    kind: "settlement",
+    spanMs: PAST_HOURS * HOUR_MS,
+    read: Effect.fnUntraced(function* (symbol, _fromMs, toMs) {
+      const ticker = `${symbol}-USD`
+      yield* listing.of(ticker)
+      const request = HttpClientRequest.get(`${baseUrl}/v4/historicalFunding/${ticker}`, {
+        urlParams: { limit: String(MOST_PAST), effectiveBeforeOrAt: new Date(toMs - 1).toISOString() }
+      })
+      const { value } = yield* ask(request, HistoricalFunding, { isPast: true })
+      return pastRatesOf(value.historicalFunding, FundingRecord, ({ effectiveAt, rate }) =>
+        hourlyRate(Date.parse(effectiveAt), rate)
+      )
+    })
+  }
+
+  const venue: Venue = { key: "dydx", fees, maxAgeMs: 30_000, budget, unreadable: listing.unreadable, read, past }
   return venue
 })

@@ -13,10 +13,11 @@ import { tenTo } from "../domain/decimal.ts"
 import { type Book, joinBooks } from "./bookWalk.ts"
 import { ONE, SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
+import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
 import { listingOf, makeListing, readEach, termsIn } from "./marketListing.ts"
 import { amountOf, type MarginTier, tierOf } from "./margin.ts"
 import { builderOf } from "./symbols.ts"
-import { type Fees, NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
+import { type Fees, type FundingPast, NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { cacheListing, makeAsk, whileGood } from "./venueHttp.ts"
 import { bookOf, DecimalText, RateText } from "./venueSchemas.ts"
@@ -58,11 +59,18 @@ const L2Book = Schema.NullOr(
   Schema.Struct({ coin: Schema.String, time: Schema.Int, levels: Schema.Tuple([Levels, Levels]) })
 )
 
+const FundingHistory = Schema.Array(Schema.Unknown)
+const FundingRecord = Schema.Struct({ time: Schema.Int, fundingRate: RateText })
+
 const fees = { taker: 4_500_000n, maker: 1_500_000n }
 const LEAST_VALUE = 10n * ONE
 
 const LISTING_UNITS = 20
 const BOOK_UNITS = 2
+
+/** A read of past funding returns at most 500 rates, and costs a unit more for each 20 of them. */
+const PAST_HOURS = 480
+const PAST_UNITS = LISTING_UNITS + PAST_HOURS / 20
 
 /**
  * Digits of the prices of the books that a deep read joins; undefined for all digits. With three digits, 20 levels reach
@@ -198,6 +206,17 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
       (books) => ({ ...books.reduce(joinBooks), asOfMs: Math.min(...books.map(({ asOfMs }) => asOfMs)) })
     )
 
+  const past: FundingPast = {
+    kind: "settlement",
+    spanMs: PAST_HOURS * HOUR_MS,
+    read: Effect.fnUntraced(function* (coin, fromMs, toMs) {
+      yield* listedAs(coin)
+      const request = info({ type: "fundingHistory", coin, startTime: fromMs, endTime: toMs - 1 })
+      const { value } = yield* ask(request, FundingHistory, { units: PAST_UNITS, isPast: true })
+      return pastRatesOf(value, FundingRecord, ({ fundingRate, time }) => hourlyRate(time, fundingRate))
+    })
+  }
+
   const venue: Venue = {
     key: "hl",
     fees,
@@ -205,7 +224,8 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
     budget,
     unreadable: listing.unreadable,
     read: (symbol) => marketWith(symbol, bookWith(symbol)),
-    readDeep: (symbol) => marketWith(symbol, deepBook(symbol))
+    readDeep: (symbol) => marketWith(symbol, deepBook(symbol)),
+    past
   }
   return venue
 })

@@ -1,16 +1,17 @@
 /**
  * Lighter: `GET /orderBookDetails`, `/funding-rates` and `/orderBookOrders`. Rates are quoted for eight hours, and an
  * eighth is paid every hour; longs pay while they are positive. Fees come with the market, in percent. Books have no
- * time, so they count as old as the answer, by its `Date`.
+ * time, so they count as old as the answer, by its `Date`. Past rates (`GET /fundings`) are percent of one hour.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
-import { SCALE } from "./exact.ts"
+import { ONE, SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
 import { amountOf } from "./margin.ts"
-import { NoMarket, type Venue } from "./Venue.ts"
+import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
+import { type FundingPast, NoMarket, type Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { cacheListing, makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalNumber, DecimalText, feeOfShare } from "./venueSchemas.ts"
@@ -34,6 +35,17 @@ const Rate = Schema.Struct({ market_id: Schema.Int, exchange: Schema.String, rat
 
 const Orders = Schema.Array(Schema.Struct({ price: DecimalText, remaining_base_amount: DecimalText }))
 const OrderBook = Schema.Struct({ bids: Orders, asks: Orders })
+
+const Fundings = Schema.Struct({ fundings: Schema.Array(Schema.Unknown) })
+/** A rate of an hour in percent without a sign, and the side that pays it. */
+const FundingRecord = Schema.Struct({
+  timestamp: Schema.Int,
+  rate: DecimalText.check(Schema.isGreaterThanOrEqualToBigInt(0n)),
+  direction: Schema.Literals(["long", "short"])
+})
+
+/** A read of past funding returns at most 500 rates. */
+const PAST_HOURS = 480
 
 const levelOf = ({ price, remaining_base_amount: size }: (typeof Orders.Type)[number]) => ({ price, size })
 
@@ -95,7 +107,36 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
     }
   })
 
+  const past: FundingPast = {
+    kind: "settlement",
+    spanMs: PAST_HOURS * HOUR_MS,
+    read: Effect.fnUntraced(function* (symbol, fromMs, toMs) {
+      const { market_id } = yield* listing.of(symbol)
+      const request = HttpClientRequest.get(`${baseUrl}/api/v1/fundings`, {
+        urlParams: {
+          market_id: String(market_id),
+          resolution: "1h",
+          start_timestamp: String(Math.floor(fromMs / 1000)),
+          end_timestamp: String(Math.floor((toMs - 1) / 1000)),
+          count_back: String(PAST_HOURS)
+        }
+      })
+      const { value } = yield* ask(request, Fundings, { isPast: true })
+      return pastRatesOf(value.fundings, FundingRecord, ({ direction, rate, timestamp }) =>
+        hourlyRate(timestamp * 1000, direction === "long" ? rate : -rate, 100n * ONE)
+      )
+    })
+  }
+
   // The `Date` header has whole seconds.
-  const venue: Venue = { key: "lighter", fees: null, maxAgeMs: 10_000, budget, unreadable: listing.unreadable, read }
+  const venue: Venue = {
+    key: "lighter",
+    fees: null,
+    maxAgeMs: 10_000,
+    budget,
+    unreadable: listing.unreadable,
+    read,
+    past
+  }
   return venue
 })

@@ -1,14 +1,16 @@
 /**
  * Paradex: `GET /markets`, `/markets/summary` and `/orderbook`. Funding accrues all the time. Its rate is for the
  * market's own funding period, eight hours unless stated; longs pay while it is positive. Fees come with the market;
- * these are the fees of orders sent through the API.
+ * these are the fees of orders sent through the API. Past rates (`GET /funding/data`) are rates of each second, never
+ * payments: a position pays the change of the funding index.
  */
-import { Cache, Effect, Exit, Schema } from "effect"
+import { Cache, Effect, Exit, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, readEach, termsIn } from "./marketListing.ts"
 import { amountOf } from "./margin.ts"
-import { isAbsent, type Venue } from "./Venue.ts"
+import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
+import { type FundingPast, isAbsent, type PastRate, type Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, feeOfShare, levelOfPair, LevelPairs, PositiveText, RateText } from "./venueSchemas.ts"
@@ -38,6 +40,33 @@ const Orderbook = Schema.Struct({
   last_updated_at: Schema.Int,
   bids: LevelPairs,
   asks: LevelPairs
+})
+
+const FundingRecord = Schema.Struct({
+  created_at: Schema.Int,
+  funding_rate: RateText,
+  funding_index: Schema.optionalKey(Schema.Unknown),
+  funding_period_hours: Schema.optionalKey(Schema.Unknown)
+})
+const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 24 }))
+
+/** A span of past funding is read by the hour, because the venue has a rate for every second. */
+const PAST_HOURS = 24
+/** How long after the full hour its rate may be. */
+const NEAR_MS = 10_000
+const AT_ONCE = 4
+
+const signedText = Schema.decodeUnknownOption(RateText)
+
+const pastRate = ({
+  created_at: atMs,
+  funding_index,
+  funding_period_hours: hours,
+  funding_rate
+}: typeof FundingRecord.Type): PastRate => ({
+  ...hourlyRate(atMs, funding_rate),
+  rateHours: Schema.is(Hours)(hours) ? hours : null,
+  index: Option.getOrNull(signedText(funding_index))
 })
 
 const feeOf = ({ fee }: typeof Fee.Type): bigint => feeOfShare(fee)
@@ -105,6 +134,44 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
     }
   })
 
+  /** The first rate after a full hour; none when the venue has none within seconds. */
+  const rateAt = (symbol: string, hourMs: number) =>
+    ask(
+      HttpClientRequest.get(`${baseUrl}/funding/data`, {
+        urlParams: {
+          market: marketOf(symbol),
+          start_at: String(hourMs),
+          end_at: String(hourMs + NEAR_MS),
+          page_size: "100"
+        }
+      }),
+      Results,
+      { isPast: true }
+    ).pipe(
+      Effect.map(({ value }) => {
+        const { isWhole, rates } = pastRatesOf(value.results, FundingRecord, pastRate)
+        return { rates: rates.toSorted((a, b) => a.atMs - b.atMs).slice(0, 1), isWhole }
+      })
+    )
+
+  const past: FundingPast = {
+    kind: "hourly",
+    spanMs: PAST_HOURS * HOUR_MS,
+    read: Effect.fnUntraced(function* (symbol, fromMs, toMs) {
+      yield* Cache.get(terms, symbol)
+      const hours = Array.from({ length: PAST_HOURS }, (_, hour) => fromMs + hour * HOUR_MS)
+      const read = yield* Effect.forEach(
+        hours.filter((hourMs) => hourMs + NEAR_MS <= toMs),
+        (hourMs) => rateAt(symbol, hourMs),
+        { concurrency: AT_ONCE }
+      )
+      return {
+        rates: read.flatMap(({ rates }) => rates),
+        isWhole: read.every(({ isWhole }) => isWhole)
+      }
+    })
+  }
+
   // The book of a quiet market is not updated, and is still good.
   const venue: Venue = {
     key: "paradex",
@@ -112,7 +179,8 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
     maxAgeMs: 60_000,
     budget,
     unreadable: () => unreadableNames.size,
-    read
+    read,
+    past
   }
   return venue
 })

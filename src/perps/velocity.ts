@@ -10,9 +10,10 @@ import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { SCALE } from "./exact.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
-import { type Venue, VenueUnreadable } from "./Venue.ts"
+import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
+import { type FundingPast, type Venue, VenueUnreadable } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
-import { makeAsk, whileGood } from "./venueHttp.ts"
+import { makeAsk, type VenueAnswer, whileGood } from "./venueHttp.ts"
 import { bookOf, DecimalNumber, feeOfShare, RateText, WholeText } from "./venueSchemas.ts"
 
 const PRICE_DIGITS = 6
@@ -39,6 +40,15 @@ const FundingRecord = Schema.Struct({
   oraclePriceTwap: RateText.check(Schema.isGreaterThanBigInt(0n))
 })
 const FundingRates = Schema.Struct({ records: Schema.Array(FundingRecord) })
+/** Records newest first, and the page after them. The venue keeps about a month. */
+const FundingPages = Schema.Struct({
+  records: Schema.Array(Schema.Unknown),
+  meta: Schema.optionalKey(Schema.Struct({ nextPage: Schema.optionalKey(Schema.NullOr(Schema.String)) }))
+})
+
+const PAST_HOURS = 480
+const MOST_PAST = 750
+const MOST_PAGES = 4
 
 /** Fees of the first tier by the venue's documentation of July 2026, for a market that states none. */
 const usualFees = { taker: 3_500_000n, maker: -250_000n }
@@ -123,7 +133,47 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
     }
   })
 
+  /** Everything that the venue keeps of a market. It has no reads of a span. */
+  const kept = Effect.fnUntraced(function* (symbol: string) {
+    const records: Array<unknown> = []
+    let page: string | null = null
+    for (let count = 0; count < MOST_PAGES; count++) {
+      const request: HttpClientRequest.HttpClientRequest = HttpClientRequest.get(
+        `${urls.data}/market/${symbol}${SUFFIX}/fundingRates`,
+        { urlParams: { limit: String(MOST_PAST), ...(page !== null && { page }) } }
+      )
+      const { value }: VenueAnswer<typeof FundingPages.Type> = yield* ask(request, FundingPages, { isPast: true })
+      records.push(...value.records)
+      page = value.meta?.nextPage ?? null
+      if (page === null || value.records.length === 0) {
+        break
+      }
+    }
+    return pastRatesOf(records, FundingRecord, ({ fundingRate, oraclePriceTwap, ts }) =>
+      hourlyRate(ts * 1000, fundingRate, oraclePriceTwap)
+    )
+  })
+  const keptRates = yield* Cache.makeWith(kept, { capacity: 16, timeToLive: whileGood("1 minute") })
+
+  const past: FundingPast = {
+    kind: "settlement",
+    spanMs: PAST_HOURS * HOUR_MS,
+    read: Effect.fnUntraced(function* (symbol) {
+      yield* listing.of(`${symbol}${SUFFIX}`)
+      const { isWhole, rates } = yield* Cache.get(keptRates, symbol)
+      return { rates, isWhole, keptFromMs: Math.min(...rates.map(({ atMs }) => atMs)) }
+    })
+  }
+
   // The server does not update the time of an unchanged book.
-  const venue: Venue = { key: "velocity", fees: null, maxAgeMs: 30_000, budget, unreadable: listing.unreadable, read }
+  const venue: Venue = {
+    key: "velocity",
+    fees: null,
+    maxAgeMs: 30_000,
+    budget,
+    unreadable: listing.unreadable,
+    read,
+    past
+  }
   return venue
 })

@@ -27,6 +27,8 @@ export interface AskTerms {
   readonly units?: number
   /** True for a request that every read depends on. Requests of books leave it a part of the budget. */
   readonly isListing?: boolean
+  /** True for a request of the past, which can wait. It leaves half of the budget. */
+  readonly isPast?: boolean
 }
 
 /** Sends a request and decodes the answer. Fails with `paced` when the venue's budget is used up. */
@@ -52,8 +54,13 @@ export const makeAsk = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Ask, never, HttpClient.HttpClient> {
   const exchange = yield* makeExchange
   const clock = yield* Clock.Clock
-  const ask: Ask = Effect.fnUntraced(function* (request, schema, { absence, isListing = false, units = 1 } = {}) {
-    if (!budget.take(units, isListing ? 0 : budget.kept, monotonicMs(clock))) {
+  const ask: Ask = Effect.fnUntraced(function* (
+    request,
+    schema,
+    { absence, isListing = false, isPast = false, units = 1 } = {}
+  ) {
+    const reserve = isListing ? 0 : isPast ? 2 * budget.kept : budget.kept
+    if (!budget.take(units, reserve, monotonicMs(clock))) {
       return yield* new VenueUnreadable({ why: "paced", detail: "the venue's limit of requests is used up" })
     }
     const { headers, status, text } = yield* exchange(request, {

@@ -41,6 +41,30 @@ describe("the budget of a venue", () => {
   })
 })
 
+describe("reads of past funding", () => {
+  it.effect("leave half of the budget to books", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(RECORDED_MS)
+      const asked: Array<string> = []
+      const answers = { ...recordedHyperliquid.answers, "POST /info fundingHistory": [] }
+      const { past, read } = yield* recordedHyperliquid.make.pipe(
+        Effect.provide(recordedClient(answers, undefined, asked))
+      )
+      const history = past ?? assert.fail("Hyperliquid publishes past funding")
+      const outcomes = yield* Effect.forEach([1, 2, 3, 4, 5], (span) =>
+        Effect.match(history.read("BTC", 0, span * 3_600_000), {
+          onSuccess: () => "read",
+          onFailure: (fault) => (fault._tag === "VenueUnreadable" ? fault.why : fault._tag)
+        })
+      )
+      // 240 units at once: 20 for the list of markets, 44 for each read, and 120 are left.
+      assert.deepStrictEqual(outcomes, ["read", "read", "paced", "paced", "paced"])
+      assert.isNotEmpty((yield* read("BTC")).bids)
+      assert.strictEqual(asked.filter((name) => name.endsWith("fundingHistory")).length, 2)
+    })
+  )
+})
+
 const dated = (nowMs: number) => ({ headers: { date: new Date(nowMs).toUTCString() } })
 
 /** Reads symbols each second, and returns the seconds of all requests with the outcome of each read. */

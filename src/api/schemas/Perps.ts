@@ -1,5 +1,7 @@
 import { Schema } from "effect"
+import { Coverage, Decimal, Status } from "../../domain/Scalar.ts"
 import { field } from "../../domain/field.ts"
+import { methodVersion, requestId } from "./fields.ts"
 
 /** Venues by their keys: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter, Aster and Jupiter Perps. */
 export const PerpsVenue = Schema.Literals([
@@ -119,3 +121,45 @@ export class PerpsComparison extends Schema.Opaque<PerpsComparison>()(
     asOfMs: noted(Schema.NullOr(Schema.Int), "Time of the newest book; null without any book.")
   })
 ) {}
+
+/** A funding rate of the past. */
+export class PerpsFundingRate extends Schema.Opaque<PerpsFundingRate>()(
+  Schema.Struct({
+    atMs: field(Schema.Int, "Time of the rate by the venue, in milliseconds since the Unix epoch."),
+    rate: noted(
+      Decimal,
+      "Share of a position that longs pay to shorts over `hours`, as exact text; negative when shorts pay. A quotient (velocity) has 18 digits."
+    ),
+    hours: noted(Schema.NullOr(Schema.Int), "Hours that the rate covers; null where the venue does not say."),
+    aprPct: noted(
+      Schema.NullOr(Decimal),
+      "The same for a year in percentage points, uncompounded, rounded to 12 digits; null without hours."
+    ),
+    index: noted(
+      Schema.NullOr(Decimal),
+      "Funding that one unit of the venue has accrued since its beginning (paradex): a position pays the difference. Null elsewhere."
+    )
+  }).annotate({ identifier: "PerpsFundingRate", description: "A funding rate of a market at a venue." })
+) {}
+
+/** How past funding was read, and how well it is known. */
+export const PerpsFundingMeta = Schema.Struct({
+  requestId,
+  methodVersion: methodVersion("public-perps-funding-v1"),
+  venue: PerpsVenue,
+  symbol: field(Schema.String, "The requested symbol."),
+  venueSymbol: field(Schema.String, "The base of the market at the venue, such as kPEPE."),
+  from: field(Schema.Int, "Unix second from which rates were read."),
+  to: field(Schema.Int, "Unix second before which rates were read."),
+  kind: noted(
+    Schema.NullOr(Schema.Literals(["settlement", "hourly"])),
+    "settlement: rates as they were paid. hourly: the first rate after each full hour, where funding accrues all the time (paradex): their sum is no payment. Null without rates."
+  ),
+  reason: noted(
+    Schema.NullOr(Schema.Literals(["no_market", "not_published"])),
+    "Why there are no rates. no_market: the venue does not trade the symbol. not_published: the venue publishes no past funding (jupiter)."
+  ),
+  observedAtMs: field(Schema.NullOr(Schema.Int), "When the newest of the rates were read from the venue."),
+  status: Status,
+  coverage: Coverage
+})

@@ -1,12 +1,27 @@
-import { Effect } from "effect"
+import { Clock, Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { PerpsUnavailable } from "../../api/errors/problems.ts"
-import { defaults, FORMER_KEYS, type PerpsQuery } from "../../api/Perps.ts"
+import {
+  PerpsUnavailable,
+  UpstreamInvalid,
+  UpstreamRateLimited,
+  UpstreamTimeout,
+  UpstreamUnavailable
+} from "../../api/errors/problems.ts"
+import { defaults, FORMER_KEYS, MOST_FUNDING_DAYS, type PerpsFundingQuery, type PerpsQuery } from "../../api/Perps.ts"
+import { PerpsVenue } from "../../api/schemas/Perps.ts"
+import { COMPLETE, incomplete } from "../../domain/Scalar.ts"
 import { compare, hasAnswer } from "../../perps/compare.ts"
 import { fixedNumber, fixedText, parseFixed } from "../../perps/exact.ts"
+import { shownRate } from "../../perps/fundingPage.ts"
+import type { FundingPage } from "../../perps/FundingReads.ts"
 import { PerpsVenues } from "../../perps/PerpsVenues.ts"
+import { venueName } from "../../perps/symbols.ts"
+import type { VenueFault, VenueUnreadable } from "../../perps/Venue.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
+import { invalid } from "../problems.ts"
+import { metaWith } from "./metaWith.ts"
+import { nextOf, sealedBy, startOf } from "./paging.ts"
 
 /** The fraction of decimal text that the contract has validated. */
 const exact = (text: string) => {
@@ -14,11 +29,72 @@ const exact = (text: string) => {
   return value === null ? Effect.die("decimal text passed the contract and cannot be parsed") : Effect.succeed(value)
 }
 
+/** The present key of a venue. */
+const presentKey = (venue: string): PerpsVenue | null =>
+  FORMER_KEYS[venue] ?? PerpsVenue.literals.find((key) => key === venue) ?? null
+
+const problemOf = (why: VenueUnreadable["why"]) => {
+  switch (why) {
+    case "late":
+      return new UpstreamTimeout()
+    case "limited":
+    case "paced":
+      return new UpstreamRateLimited()
+    case "malformed":
+      return new UpstreamInvalid()
+    case "down":
+    case "resting":
+      return new UpstreamUnavailable()
+  }
+}
+
+const DAY_SECONDS = 86_400
+const DIGITS = /^[0-9]{1,15}$/u
+
+/** The span of a page from its cursor: rates from the first time until before the second, in milliseconds. */
+const spanOf = ([before = "", from = ""]: ReadonlyArray<string>) =>
+  DIGITS.test(before) && DIGITS.test(from) ? { beforeMs: Number(before), fromMs: Number(from) } : null
+
+/** The requested span without a cursor, up to now. */
+const requestedSpan = Effect.fnUntraced(function* ({ from, to }: typeof PerpsFundingQuery.Type) {
+  const nowMs = yield* Clock.currentTimeMillis
+  const beforeMs = to === undefined ? nowMs : Math.min(to * 1000, nowMs)
+  const fromMs = from === undefined ? Math.max(0, beforeMs - defaults.fundingDays * DAY_SECONDS * 1000) : from * 1000
+  return fromMs > beforeMs || beforeMs - fromMs > MOST_FUNDING_DAYS * DAY_SECONDS * 1000
+    ? yield* invalid(
+        { in: "query", field: "from", issue: "out_of_range" },
+        `from must not be in the future, and at most ${MOST_FUNDING_DAYS} days before to.`
+      )
+    : { fromMs, beforeMs }
+})
+
+const NOTHING = { kind: null, rates: [], nextBeforeMs: null, readAtMs: null } as const
+
+/** A page, or why there is none: the market does not exist, or the venue publishes no past funding. */
+const pageOf = (read: Result.Result<FundingPage | null, VenueFault>) => {
+  if (Result.isFailure(read)) {
+    const { failure } = read
+    return failure._tag === "NoMarket"
+      ? Effect.succeed({ ...NOTHING, reason: "no_market" as const, coverage: incomplete("not_captured") })
+      : Effect.fail(failure._tag === "VenueUnreadable" ? problemOf(failure.why) : new UpstreamInvalid())
+  }
+  return Effect.succeed(
+    read.success === null
+      ? { ...NOTHING, reason: "not_published" as const, coverage: incomplete("not_captured") }
+      : {
+          ...read.success,
+          reason: null,
+          coverage: read.success.missing === null ? COMPLETE : incomplete(read.success.missing)
+        }
+  )
+}
+
 export const layer = HttpApiBuilder.group(
   Api,
   "perps",
   Effect.fnUntraced(function* (handlers) {
-    const { ourBps, read, venues: known } = yield* PerpsVenues
+    const perps = yield* PerpsVenues
+    const { ourBps, read, venues: known } = perps
 
     const quote = Effect.fnUntraced(function* ({ query }: { readonly query: typeof PerpsQuery.Type }) {
       const { side, symbol, venues: named } = query
@@ -46,6 +122,36 @@ export const layer = HttpApiBuilder.group(
       }
     })
 
-    return handlers.handleAll({ quote })
+    const funding = Effect.fnUntraced(function* ({ query }: { readonly query: typeof PerpsFundingQuery.Type }) {
+      const { cursor, limit = defaults.fundingLimit, symbol } = query
+      const venue = presentKey(query.venue)
+      if (venue === null || !known.includes(venue)) {
+        return yield* new PerpsUnavailable()
+      }
+      const sealed = sealedBy("perps.funding", { venue, symbol, from: query.from, to: query.to }, limit)
+      const { beforeMs, fromMs } = (yield* startOf(cursor, sealed, spanOf)) ?? (yield* requestedSpan(query))
+      const page = yield* pageOf(yield* Effect.result(perps.funding(venue, { symbol, fromMs, beforeMs, limit })))
+      const { coverage, kind, nextBeforeMs, rates, readAtMs, reason } = page
+      const next = nextBeforeMs === null ? null : [String(nextBeforeMs), String(fromMs)]
+      return {
+        data: rates.map(shownRate),
+        nextCursor: yield* nextOf(next, sealed),
+        meta: yield* metaWith({
+          methodVersion: "public-perps-funding-v1",
+          venue,
+          symbol,
+          venueSymbol: venueName(venue, symbol).name,
+          from: Math.floor(fromMs / 1000),
+          to: Math.floor(beforeMs / 1000),
+          kind,
+          reason,
+          observedAtMs: readAtMs,
+          status: coverage.complete ? "known" : reason === null ? "partial" : "unavailable",
+          coverage
+        } as const)
+      }
+    })
+
+    return handlers.handleAll({ quote, funding })
   })
 )

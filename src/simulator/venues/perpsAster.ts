@@ -2,6 +2,8 @@ import { fromAtomic } from "../../domain/decimal.ts"
 import type { SimLevel, SimPerp } from "./perpsMarkets.ts"
 import {
   type VenueRequest,
+  hoursBetween,
+  numberOf,
   ok,
   refused,
   signed,
@@ -50,6 +52,22 @@ export const simAster = ({ book, nowMs, path, query, rate8h }: VenueRequest): Ve
           time: nowMs
         }))
       )
+    case "/fapi/v1/fundingRate": {
+      const perp = find("aster", query.get("symbol"), QUOTE)
+      const [fromMs, toMs, most] = ["startTime", "endTime", "limit"].map((name) => numberOf(query, name))
+      return perp === undefined
+        ? refused(400, { code: -1121, msg: "Invalid symbol." })
+        : ok(
+            hoursBetween(fromMs ?? 0, toMs ?? nowMs, 1000, nowMs)
+              .filter((atMs) => atMs % (8 * HOUR_MS) === 0)
+              .slice(0, most)
+              .map((atMs) => ({
+                symbol: `${perp.symbol}${QUOTE}`,
+                fundingTime: atMs,
+                fundingRate: signed(rate8h("aster", perp, atMs), 12)
+              }))
+          )
+    }
     case "/fapi/v1/depth": {
       const perp = find("aster", query.get("symbol"), QUOTE)
       return perp === undefined ? refused(400, { code: -1121, msg: "Invalid symbol." }) : depth(perp, book(perp))

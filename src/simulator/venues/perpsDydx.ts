@@ -3,8 +3,10 @@ import type { SimLevel, SimPerp } from "./perpsMarkets.ts"
 import {
   type VenueRequest,
   ok,
+  hourly,
+  hoursBetween,
+  numberOf,
   refused,
-  signed,
   priceOf,
   sizeOf,
   listedOn,
@@ -13,7 +15,8 @@ import {
 } from "./perpsShapes.ts"
 
 /** dYdX v4: the indexer. */
-export const simDydx = ({ book, nowMs, path, rate8h }: VenueRequest): VenueResponse => {
+export const simDydx = (request: VenueRequest): VenueResponse => {
+  const { book, nowMs, path, rate8h } = request
   const listed = listedOn("dydx")
   if (path === "/v4/height") {
     const [first] = listed
@@ -25,7 +28,7 @@ export const simDydx = ({ book, nowMs, path, rate8h }: VenueRequest): VenueRespo
       clobPairId: String(perp.id),
       ticker: `${perp.symbol}-USD`,
       status: "ACTIVE",
-      nextFundingRate: signed(rate8h("dydx", perp, nowMs) * 125n, 15),
+      nextFundingRate: hourly(rate8h("dydx", perp, nowMs)),
       initialMarginFraction: "0.05",
       maintenanceMarginFraction: "0.03",
       openInterest: "1000",
@@ -34,11 +37,31 @@ export const simDydx = ({ book, nowMs, path, rate8h }: VenueRequest): VenueRespo
     })
     return ok({ markets: Object.fromEntries(listed.map((perp) => [`${perp.symbol}-USD`, market(perp)])) })
   }
-  const perp = find("dydx", path.replace("/v4/orderbooks/perpetualMarket/", ""), "-USD")
+  const funded = /^\/v4\/historicalFunding\/(.+)$/u.exec(path)?.[1]
+  const perp = find("dydx", funded ?? path.replace("/v4/orderbooks/perpetualMarket/", ""), "-USD")
   if (perp === undefined) {
     return refused(404, { errors: [{ msg: "not found in markets of type perpetual" }] })
+  }
+  if (funded !== undefined) {
+    return historicalFunding(perp, request)
   }
   const { asks, bids } = book(perp)
   const level = (one: SimLevel) => ({ price: priceOf(perp, one), size: sizeOf(perp, one) })
   return ok({ bids: bids.map(level), asks: asks.map(level) })
+}
+
+/** Rates up to a time, newest first, at most 100. */
+const historicalFunding = (perp: SimPerp, { nowMs, query, rate8h }: VenueRequest): VenueResponse => {
+  const limit = Math.min(100, numberOf(query, "limit") || 100)
+  const lastMs = Math.min(nowMs, Date.parse(query.get("effectiveBeforeOrAt") ?? "") || nowMs)
+  const hours = hoursBetween(lastMs - limit * 3_600_000 + 1, lastMs, limit, nowMs).toReversed()
+  return ok({
+    historicalFunding: hours.map((atMs) => ({
+      ticker: `${perp.symbol}-USD`,
+      rate: hourly(rate8h("dydx", perp, atMs)),
+      price: String(perp.dollars),
+      effectiveAt: new Date(atMs).toISOString(),
+      effectiveAtHeight: String(Math.floor(atMs / 1000))
+    }))
+  })
 }

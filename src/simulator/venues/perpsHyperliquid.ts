@@ -1,5 +1,15 @@
 import type { SimLevel, SimPerp } from "./perpsMarkets.ts"
-import { type VenueRequest, ok, refused, signed, priceOf, sizeOf, listedOn, type VenueResponse } from "./perpsShapes.ts"
+import {
+  type VenueRequest,
+  hourly,
+  hoursBetween,
+  ok,
+  refused,
+  priceOf,
+  sizeOf,
+  listedOn,
+  type VenueResponse
+} from "./perpsShapes.ts"
 
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
@@ -9,13 +19,18 @@ const tiers = [
   { lowerBound: "5000000.0", maxLeverage: 10 }
 ]
 
-const types = new Set<unknown>(["metaAndAssetCtxs", "perpDexs", "l2Book"])
+const types = new Set<unknown>(["metaAndAssetCtxs", "perpDexs", "l2Book", "fundingHistory"])
 
 /** A builder's exchange, and the venue's own as null. */
 const builders = [null, { name: "xyz", fullName: "XYZ", deployer: `0x${"1".repeat(40)}`, oracleUpdater: null }]
 
-/** A rate for eight hours has twelve digits, so one eighth of it has fifteen. */
-const hourly = (rate8h: bigint): string => signed(rate8h * 125n, 15)
+/** Past funding of a market, oldest first, at most 500 rates. */
+const fundingHistory = (perp: SimPerp, { body, nowMs, rate8h }: VenueRequest): VenueResponse =>
+  ok(
+    hoursBetween(Number(fieldOf(body, "startTime")), Number(fieldOf(body, "endTime") ?? nowMs), 500, nowMs).map(
+      (time) => ({ coin: perp.symbol, fundingRate: hourly(rate8h("hl", perp, time)), premium: "0.0", time })
+    )
+  )
 
 /** The markets of a builder, or those of the venue itself; null for an unknown builder. */
 const meta = (dex: unknown, { nowMs, rate8h }: VenueRequest): VenueResponse => {
@@ -55,6 +70,9 @@ export const simHyperliquid = (request: VenueRequest): VenueResponse => {
   const perp = listedOn("hl").find(({ symbol }) => symbol === fieldOf(body, "coin"))
   if (perp === undefined) {
     return refused(500, null)
+  }
+  if (type === "fundingHistory") {
+    return fundingHistory(perp, request)
   }
   const { asks, asOfMs, bids } = book(perp)
   const level = (one: SimLevel) => ({ px: priceOf(perp, one), sz: sizeOf(perp, one), n: 1 })

@@ -1,6 +1,17 @@
 import { fromAtomic } from "../../domain/decimal.ts"
 import type { SimLevel, SimPerp } from "./perpsMarkets.ts"
-import { type VenueRequest, ok, refused, signed, priceOf, sizeOf, listedOn, type VenueResponse } from "./perpsShapes.ts"
+import {
+  type VenueRequest,
+  hoursBetween,
+  numberOf,
+  ok,
+  refused,
+  signed,
+  priceOf,
+  sizeOf,
+  listedOn,
+  type VenueResponse
+} from "./perpsShapes.ts"
 
 const detail = ({ id, priceDigits, sizeDigits, symbol }: SimPerp) => ({
   symbol,
@@ -32,6 +43,16 @@ export const simLighter = ({ book, nowMs, path, query, rate8h }: VenueRequest): 
     return ok({ code: 200, funding_rates: listed.map(rate) })
   }
   const perp = listed.find(({ id }) => String(id) === query.get("market_id"))
+  if (path === "/api/v1/fundings" && perp !== undefined) {
+    const [fromMs, toMs] = [1000 * numberOf(query, "start_timestamp"), 1000 * numberOf(query, "end_timestamp")]
+    const fundings = hoursBetween(fromMs, toMs, 500, nowMs).map((atMs) => {
+      const rate = rate8h("lighter", perp, atMs)
+      // Percent of an hour without a sign: a rate for eight hours has twelve digits.
+      const text = signed((rate < 0n ? -rate : rate) * 125n, 13)
+      return { timestamp: atMs / 1000, value: "0", rate: text, direction: rate < 0n ? "short" : "long" }
+    })
+    return ok({ code: 200, resolution: "1h", fundings })
+  }
   if (path !== "/api/v1/orderBookOrders" || perp === undefined) {
     return refused(400, { code: 20001, message: "invalid param" })
   }

@@ -1,6 +1,16 @@
 import { fromAtomic } from "../../domain/decimal.ts"
 import type { SimLevel } from "./perpsMarkets.ts"
-import { type VenueRequest, ok, refused, signed, priceOf, sizeOf, find, type VenueResponse } from "./perpsShapes.ts"
+import {
+  type VenueRequest,
+  numberOf,
+  ok,
+  refused,
+  signed,
+  priceOf,
+  sizeOf,
+  find,
+  type VenueResponse
+} from "./perpsShapes.ts"
 
 const fee = (value: string) => ({ fee: value, fee_cap: "0.5", fee_floor: "-0.5" })
 
@@ -22,6 +32,25 @@ export const simParadex = ({ book, nowMs, path, query, rate8h }: VenueRequest): 
       bids: bids.map(level),
       asks: asks.map(level)
     })
+  }
+  if (path === "/funding/data") {
+    // The venue has a rate for every second. Between the times of a request, this one has those of ten seconds.
+    const [fromMs, toMs] = [numberOf(query, "start_at"), Math.min(nowMs, numberOf(query, "end_at"))]
+    const seconds = Math.max(0, Math.min(10, Math.floor((toMs - fromMs) / 1000)))
+    const rateAt = (_: unknown, second: number) => {
+      const atMs = fromMs + (seconds - second) * 1000
+      const rate = signed(rate8h("paradex", perp, atMs), 12)
+      return {
+        market: symbol,
+        created_at: atMs,
+        funding_rate: rate,
+        funding_rate_8h: rate,
+        funding_period_hours: 8,
+        funding_premium: "0",
+        funding_index: fromAtomic(BigInt(Math.floor(atMs / 1000)), 6)
+      }
+    }
+    return ok({ next: null, prev: null, results: Array.from({ length: seconds + 1 }, rateAt) })
   }
   if (path === "/markets/summary") {
     const rate = signed(rate8h("paradex", perp, nowMs), 12)

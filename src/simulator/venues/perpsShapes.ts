@@ -37,3 +37,18 @@ export const listedOn = (venue: SimVenue): ReadonlyArray<SimPerp> =>
 /** Finds the market that the venue calls by its symbol and this suffix. */
 export const find = (venue: SimVenue, name: string | null, suffix: string): SimPerp | undefined =>
   listedOn(venue).find(({ symbol }) => `${symbol}${suffix}` === name)
+
+const HOUR_MS = 3_600_000
+
+/** The full hours from a time to another, both included, oldest first. At most so many, and none in the future. */
+export const hoursBetween = (fromMs: number, toMs: number, most: number, nowMs: number): ReadonlyArray<number> => {
+  const first = Math.ceil(fromMs / HOUR_MS)
+  const last = Math.floor(Math.min(toMs, nowMs) / HOUR_MS)
+  return Array.from({ length: Math.max(0, Math.min(most, last - first + 1)) }, (_, hour) => (first + hour) * HOUR_MS)
+}
+
+/** A parameter as a number; NaN when it is missing. */
+export const numberOf = (query: URLSearchParams, name: string): number => Number(query.get(name) ?? Number.NaN)
+
+/** A rate for eight hours in units of 10^-12 as the text of an hour's, which has fifteen digits. */
+export const hourly = (rate8h: bigint): string => signed(rate8h * 125n, 15)

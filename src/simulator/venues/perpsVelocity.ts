@@ -2,7 +2,8 @@ import { fromAtomic } from "../../domain/decimal.ts"
 import type { SimLevel, SimPerp } from "./perpsMarkets.ts"
 import { type VenueRequest, ok, refused, find, listedOn, signed, type VenueResponse } from "./perpsShapes.ts"
 
-const HOURS_OF_DAY = 24
+const HOURS_KEPT = 31 * 24
+const MOST_RECORDS = 500
 const HOUR_MS = 3_600_000
 const SUFFIX = "-PERP"
 
@@ -54,15 +55,18 @@ const l2 = (perp: SimPerp, { book, query }: VenueRequest) => {
   })
 }
 
-/** The settled rates of the last day, oldest first. */
-const fundingRates = (perp: SimPerp, { nowMs, rate8h }: VenueRequest) => {
+/** The settled rates of the last month by page, newest first. A page is named by how many records come before it. */
+const fundingRates = (perp: SimPerp, { nowMs, query, rate8h }: VenueRequest) => {
   const twap = BigInt(Math.round(perp.dollars * 1e6))
+  const begin = Number(query.get("page") ?? "0")
+  const length = Math.max(0, Math.min(MOST_RECORDS, Number(query.get("limit") ?? "24"), HOURS_KEPT - begin))
+  const nextPage = begin + length < HOURS_KEPT ? String(begin + length) : null
   const record = (_: unknown, i: number) => {
-    const hour = Math.max(0, Math.floor(nowMs / HOUR_MS) - HOURS_OF_DAY + 1 + i)
+    const hour = Math.max(0, Math.floor(nowMs / HOUR_MS) - begin - i)
     // USDT per coin and hour in units of 10^-9, computed from a share in 10^-12 for eight hours and a price in 10^-6.
     const rate = (rate8h("velocity", perp, hour * HOUR_MS) * twap) / (8n * 10n ** 9n)
     const fundingRate = signed(rate, 9)
     return { ts: hour * 3600, marketIndex: perp.id, fundingRate, oraclePriceTwap: signed(twap, 6) }
   }
-  return ok({ success: true, records: Array.from({ length: HOURS_OF_DAY }, record) })
+  return ok({ success: true, records: Array.from({ length }, record), meta: { nextPage } })
 }

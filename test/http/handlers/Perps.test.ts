@@ -2,10 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
-import { PerpsQuote } from "../../../src/api/Perps.ts"
+import { PerpsFunding, PerpsQuote } from "../../../src/api/Perps.ts"
 import { LimiterUnavailable } from "../../../src/api/schemas/Budget.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
-import { NoMarket, type Venue, VenueUnreadable } from "../../../src/perps/Venue.ts"
+import { type FundingPast, NoMarket, type Venue, VenueUnreadable } from "../../../src/perps/Venue.ts"
+import { hourlyRate } from "../../../src/perps/pastRates.ts"
 import { fixed, levels, market, steady, venueOf } from "../../perps/readings.ts"
 import { type Answer, call, keyOf, running } from "../../support/http.ts"
 
@@ -366,3 +367,163 @@ layer(running({ keys, perps: PerpsVenues.layer([steady("hl", deep), steady("velo
     )
   }
 )
+
+const FUNDING = "/api/v1/perps/funding"
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+/** The test clock begins here, so that there is a past. */
+const NOW_MS = 400 * DAY_MS
+
+const funded = (key: "hl" | "dydx", past: Partial<FundingPast> = {}): Venue => ({
+  ...steady(key, deep),
+  past: {
+    kind: "settlement",
+    spanMs: 480 * HOUR_MS,
+    read: (symbol, fromMs, toMs) =>
+      symbol === "GONE"
+        ? Effect.fail(new NoMarket({ symbol }))
+        : Effect.succeed({
+            isWhole: true,
+            rates: Array.from({ length: 480 }, (_, hour) =>
+              hourlyRate(fromMs + hour * HOUR_MS, fixed(hour % 2 === 0 ? "0.0000125" : "-0.000001"))
+            ).filter(({ atMs }) => atMs < toMs)
+          }),
+    ...past
+  }
+})
+
+/** Why the reads of dYdX fail; it publishes all the same. */
+const fault: { why: VenueUnreadable["why"] } = { why: "down" }
+
+const history = PerpsVenues.layer(
+  [
+    funded("hl"),
+    funded("dydx", {
+      read: () => Effect.suspend(() => Effect.fail(new VenueUnreadable({ why: fault.why, detail: "hunter2" })))
+    }),
+    steady("velocity", deep)
+  ],
+  { failures: 1000 }
+)
+
+const funding = (query: Record<string, string> = {}, key = "p") =>
+  Effect.andThen(
+    TestClock.setTime(NOW_MS),
+    call(`${FUNDING}?${new URLSearchParams({ venue: "hl", symbol: "BTC", ...query })}`, { key })
+  )
+
+const decodeFunding = Schema.decodeUnknownEffect(Schema.fromJsonString(PerpsFunding))
+
+layer(running({ keys, perps: history }))("GET /api/v1/perps/funding", (it) => {
+  it.effect("answers the rates of the last week, newest first, and where the next page begins", () =>
+    Effect.gen(function* () {
+      const answer = yield* funding({ limit: "2" })
+      assert.strictEqual(answer.status, 200, answer.text)
+      const { data, meta, nextCursor } = yield* decodeFunding(answer.text)
+      assert.deepStrictEqual(data, [
+        { atMs: NOW_MS - HOUR_MS, rate: "-0.000001", hours: 1, aprPct: "-0.876", index: null },
+        { atMs: NOW_MS - 2 * HOUR_MS, rate: "0.0000125", hours: 1, aprPct: "10.95", index: null }
+      ])
+      assert.deepStrictEqual(meta, {
+        requestId: answer.headers.get("x-request-id") ?? "",
+        methodVersion: "public-perps-funding-v1",
+        venue: "hl",
+        symbol: "BTC",
+        venueSymbol: "BTC",
+        from: NOW_MS / 1000 - 7 * 86_400,
+        to: NOW_MS / 1000,
+        kind: "settlement",
+        reason: null,
+        observedAtMs: NOW_MS,
+        status: "known",
+        coverage: { complete: true, reason: null }
+      })
+      assert.isNotNull(nextCursor)
+      assert.strictEqual(answer.headers.get("x-ratelimit-cost"), "1")
+    })
+  )
+
+  it.effect("pages through a range without a gap or a repetition", () =>
+    Effect.gen(function* () {
+      const range = { from: String(NOW_MS / 1000 - 40 * 86_400), to: String(NOW_MS / 1000 - 86_400), limit: "400" }
+      const seen: Array<number> = []
+      let cursor: string | null = ""
+      while (cursor !== null) {
+        const answer: Answer = yield* funding({ ...range, ...(cursor !== "" && { cursor }) }, "t")
+        const { data, nextCursor }: typeof PerpsFunding.Type = yield* decodeFunding(answer.text)
+        seen.push(...data.map(({ atMs }) => atMs))
+        cursor = nextCursor
+      }
+      assert.deepStrictEqual(
+        seen,
+        Array.from({ length: 39 * 24 }, (_, hour) => NOW_MS - DAY_MS - (hour + 1) * HOUR_MS)
+      )
+    })
+  )
+
+  it.effect("says that a venue publishes none, or has no such market, instead of an empty history", () =>
+    Effect.gen(function* () {
+      const nothing = { kind: null, observedAtMs: null, status: "unavailable" }
+      for (const [query, reason] of [
+        [{ venue: "velocity" }, "not_published"],
+        [{ venue: "drift" }, "not_published"],
+        [{ symbol: "GONE" }, "no_market"],
+        [{ venue: "velocity", symbol: "xyz:TSLA" }, "no_market"]
+      ] as const) {
+        const answer = yield* funding(query)
+        assert.strictEqual(answer.status, 200, answer.text)
+        assert.deepStrictEqual([answer.json("data"), answer.json("nextCursor")], [[], null])
+        assert.deepInclude(answer.json("meta"), { ...nothing, reason })
+        assert.isFalse(answer.json("meta.coverage.complete"))
+      }
+    })
+  )
+
+  it.effect("answers 503 while the venue gives no answer, charges nothing and reveals nothing", () =>
+    Effect.gen(function* () {
+      for (const [why, code] of [
+        ["down", "upstream_unavailable"],
+        ["late", "upstream_timeout"],
+        ["limited", "upstream_rate_limited"],
+        ["paced", "upstream_rate_limited"],
+        ["malformed", "upstream_invalid"]
+      ] as const) {
+        fault.why = why
+        const answer = yield* funding({ venue: "dydx" }, "q")
+        assertRefused(answer, 503, code)
+        assert.isNotNull(answer.headers.get("retry-after"), code)
+        assert.strictEqual(answer.headers.get("x-ratelimit-cost"), "0")
+        assert.notInclude(answer.text, "hunter2")
+      }
+      assertRefused(yield* funding({ venue: "aster" }, "q"), 503, "perps_unavailable")
+    })
+  )
+
+  const second = NOW_MS / 1000
+  for (const [what, query, field, issue] of [
+    ["an unknown venue", { venue: "nyse" }, "venue", "format"],
+    ["a symbol in lower case", { symbol: "btc" }, "symbol", "format"],
+    ["a time that is no second", { from: "1.5" }, "from", "format"],
+    ["a beginning after the end", { from: "200", to: "100" }, "to", "conflict"],
+    ["more than a year", { from: String(second - 367 * 86_400) }, "from", "out_of_range"],
+    ["a beginning in the future", { from: String(second + 60) }, "from", "out_of_range"],
+    ["a page of nothing", { limit: "0" }, "limit", "out_of_range"],
+    ["a page of 501", { limit: "501" }, "limit", "out_of_range"],
+    ["a cursor of another list", { cursor: "AAAA" }, "cursor", "format"],
+    ["a size", { size: "1" }, "size", "unknown"]
+  ] as const) {
+    it.effect(`refuses ${what} at ${field}`, () =>
+      Effect.gen(function* () {
+        const answer = yield* funding(query, "r")
+        assert.strictEqual(answer.status, 400, answer.text)
+        assert.deepInclude([answer.json("error.details")].flat(), { in: "query", field, issue })
+      })
+    )
+  }
+
+  it.effect("needs a key with the scope perps.read", () =>
+    Effect.gen(function* () {
+      assertRefused(yield* funding({}, "a"), 403, "missing_scope")
+    })
+  )
+})

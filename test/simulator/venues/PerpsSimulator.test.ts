@@ -5,12 +5,14 @@ import { PerpsVenue } from "../../../src/api/schemas/Perps.ts"
 import { compare } from "../../../src/perps/compare.ts"
 import { aprPct } from "../../../src/perps/fundingRates.ts"
 import { fixedNumber, parseFixed, roundAt } from "../../../src/perps/exact.ts"
+import type { VenueFault } from "../../../src/perps/Venue.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import * as PerpsVenuesHttp from "../../../src/perps/PerpsVenuesHttp.ts"
 import { makePerpsWorld, perps } from "../../../src/simulator/venues/perpsMarkets.ts"
 import { type Health, PerpsSimulator } from "../../../src/simulator/venues/PerpsSimulator.ts"
 
 const venues = PerpsVenue.literals
+const HOUR_MS = 3_600_000
 
 /** The real clients in front of simulated venues. */
 const venuesOf = <E>(simulator: Layer.Layer<PerpsSimulator, E>) =>
@@ -98,6 +100,42 @@ layer(venuesOf(PerpsSimulator.layer({ seed: "venues" })).pipe(Layer.provide(pati
   }
 )
 
+/** Reads past funding with a new client, whose budgets are unused, and compares it with the world. */
+const assertPast = Effect.fnUntraced(function* (venue: PerpsVenue, symbol: string) {
+  const world = makePerpsWorld("past")
+  const perp = perps.find((each) => each.symbol === symbol) ?? assert.fail(symbol)
+  const beforeMs = Math.floor((yield* Clock.currentTimeMillis) / HOUR_MS) * HOUR_MS
+  const request = { symbol, fromMs: beforeMs - 40 * HOUR_MS, beforeMs, limit: 12 }
+  const page = yield* PerpsVenues.use(({ funding }) => funding(venue, request))
+  if (venue === "jupiter") {
+    return assert.isNull(page)
+  }
+  const { missing, rates } = page ?? assert.fail(venue)
+  assert.isNull(missing, venue)
+  assert.strictEqual(rates.length, venue === "aster" ? 5 : 12, venue)
+  for (const { atMs, rate, rateHours } of rates) {
+    assert.isTrue(atMs < beforeMs && atMs % HOUR_MS < 10_000, venue)
+    const told = world.rate8h(venue, perp, atMs)
+    const hours = venue === "aster" || venue === "paradex" ? 8n : 1n
+    const shown = roundAt({ numerator: rate.numerator * 8n, denominator: rate.denominator * hours }, 12)
+    // Velocity states dollars of a coin, rounded to nine digits.
+    const differs = shown > told ? shown - told : told - shown
+    assert.isTrue(differs <= (venue === "velocity" ? 1n : 0n), `${venue}: ${shown} for ${told}`)
+    assert.isTrue(rateHours === null || BigInt(rateHours) === hours, venue)
+  }
+})
+
+const past = (program: Effect.Effect<void, VenueFault, PerpsVenues>) =>
+  program.pipe(Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layer({ seed: "past" })))))
+
+describe("the past funding of simulated venues", () => {
+  plain.live("is their world's, to the last digit", () =>
+    past(Effect.forEach(venues, (venue) => assertPast(venue, "BTC"), { discard: true }))
+  )
+
+  plain.live("exists for markets of builders", () => past(assertPast("hl", "xyz:GOLD")))
+})
+
 /** The readings of a new client of these venues. */
 const firstReadings = <A, E>(health: Partial<Health>, program: Effect.Effect<A, E, PerpsVenues>) =>
   program.pipe(Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layer({ health })))))
@@ -169,6 +207,24 @@ describe("simulated venues with faults", () => {
       const listing = perVenue.filter(({ venue }) => venue !== "jupiter")
       assert.isTrue(listing.every(({ filledPct, reason }) => reason === "thin_book" && (filledPct ?? 100) < 100))
     })
+  )
+
+  plain.live("fail with past funding in the same ways", () =>
+    Effect.gen(function* () {
+      const { funding } = yield* PerpsVenues
+      const beforeMs = yield* Clock.currentTimeMillis
+      const request = { symbol: "BTC", fromMs: beforeMs - HOUR_MS, beforeMs, limit: 10 }
+      const faults = yield* Effect.forEach(["hl", "dydx", "lighter"] as const, (venue) =>
+        Effect.map(Effect.flip(funding(venue, request)), (fault) =>
+          fault._tag === "VenueUnreadable" ? fault.why : fault._tag
+        )
+      )
+      assert.deepStrictEqual(faults, ["malformed", "down", "down"])
+    }).pipe(
+      Effect.provide(
+        Layer.fresh(venuesOf(PerpsSimulator.layer({ health: { hl: "malformed", dydx: "dead", lighter: "down" } })))
+      )
+    )
   )
 
   plain.live("fail and recover on demand", () =>

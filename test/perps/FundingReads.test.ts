@@ -1,0 +1,180 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { HOUR_MS, hourlyRate } from "../../src/perps/pastRates.ts"
+import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
+import { type FundingPast, VenueUnreadable } from "../../src/perps/Venue.ts"
+import { market, steady } from "./readings.ts"
+
+const NOW_MS = 1000 * HOUR_MS
+const SPAN_HOURS = 10
+const ALL = { symbol: "BTC", fromMs: NOW_MS - 30 * HOUR_MS, beforeMs: NOW_MS, limit: 100 }
+
+/** A venue with a rate at each of these hours, in spans of ten hours. `asked` collects the first hours of its spans. */
+const venueWith = (
+  hasRate: (hour: number) => boolean,
+  asked: Array<number> = [],
+  failsAt: (hour: number) => boolean = () => false,
+  change: Partial<Pick<FundingPast, "kind">> & { readonly keptFromMs?: number } = {}
+) => {
+  const { keptFromMs, kind = "settlement" } = change
+  const past: FundingPast = {
+    kind,
+    spanMs: SPAN_HOURS * HOUR_MS,
+    read: (_, fromMs, toMs) =>
+      Effect.suspend(() => {
+        const first = fromMs / HOUR_MS
+        asked.push(first)
+        const hours = Array.from({ length: SPAN_HOURS }, (_, i) => first + i).filter((hour) => hour * HOUR_MS < toMs)
+        return failsAt(first)
+          ? Effect.fail(new VenueUnreadable({ why: "down", detail: "no" }))
+          : Effect.succeed({
+              rates: hours.filter(hasRate).map((hour) => hourlyRate(hour * HOUR_MS, BigInt(hour))),
+              isWhole: true,
+              ...(keptFromMs !== undefined && { keptFromMs })
+            })
+      })
+  }
+  return { ...steady("hl", market()), past }
+}
+
+const using = <A, E>(venue: ReturnType<typeof venueWith>, program: Effect.Effect<A, E, PerpsVenues>) =>
+  Effect.andThen(TestClock.setTime(NOW_MS), program).pipe(Effect.provide(PerpsVenues.layer([venue])))
+
+const page = (request: Partial<typeof ALL> = {}) =>
+  PerpsVenues.use(({ funding }) => funding("hl", { ...ALL, ...request })).pipe(
+    Effect.map((read) => read ?? assert.fail("the venue publishes past funding"))
+  )
+
+const hoursOf = (rates: ReadonlyArray<{ readonly atMs: number }>) => rates.map(({ atMs }) => atMs / HOUR_MS)
+const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => from - i)
+
+describe("pages of past funding", () => {
+  it.effect("have every rate once, newest first, over all pages", () =>
+    using(
+      venueWith(() => true),
+      Effect.gen(function* () {
+        const seen: Array<number> = []
+        let beforeMs: number | null = NOW_MS - 5 * HOUR_MS
+        let pages = 0
+        while (beforeMs !== null) {
+          const read: { rates: ReadonlyArray<{ atMs: number }>; nextBeforeMs: number | null } = yield* page({
+            beforeMs,
+            limit: 7,
+            fromMs: NOW_MS - 27 * HOUR_MS
+          })
+          seen.push(...hoursOf(read.rates))
+          beforeMs = read.nextBeforeMs
+          pages++
+        }
+        assert.deepStrictEqual(seen, down(994, 973))
+        assert.strictEqual(pages, 4)
+      })
+    )
+  )
+
+  it.effect("end after two spans, even without rates, and go on from there", () =>
+    using(
+      venueWith((hour) => hour < 975),
+      Effect.gen(function* () {
+        const first = yield* page()
+        assert.deepStrictEqual([first.rates, first.nextBeforeMs], [[], 980 * HOUR_MS])
+        const second = yield* page({ beforeMs: 980 * HOUR_MS })
+        assert.deepStrictEqual([hoursOf(second.rates), second.nextBeforeMs], [down(974, 970), null])
+      })
+    )
+  )
+
+  it.effect("say that rates are missing where two are too far apart", () =>
+    using(
+      venueWith((hour) => hour !== 995),
+      Effect.gen(function* () {
+        assert.strictEqual((yield* page()).missing, "source_gap")
+        assert.isNull((yield* page({ beforeMs: 990 * HOUR_MS })).missing)
+      })
+    )
+  )
+
+  it.effect("say when they reach back further than the venue keeps rates", () =>
+    using(
+      venueWith((hour) => hour >= 985, [], undefined, { keptFromMs: 985 * HOUR_MS }),
+      Effect.gen(function* () {
+        assert.strictEqual((yield* page()).missing, "resolution_retention")
+        assert.isNull((yield* page({ fromMs: 985 * HOUR_MS })).missing)
+      })
+    )
+  )
+
+  it.effect("end before a span that cannot be read; the next page fails with it", () =>
+    using(
+      venueWith(
+        () => true,
+        [],
+        (first) => first === 980
+      ),
+      Effect.gen(function* () {
+        const { nextBeforeMs, rates } = yield* page()
+        assert.deepStrictEqual([hoursOf(rates), nextBeforeMs], [down(999, 990), 990 * HOUR_MS])
+        const fault = yield* Effect.flip(page({ beforeMs: 990 * HOUR_MS }))
+        assert.strictEqual(fault._tag, "VenueUnreadable")
+      })
+    )
+  )
+})
+
+describe("reads of past funding", () => {
+  it.effect("are shared by all who ask at once, and kept: the past for a day, the present for a minute", () => {
+    const asked: Array<number> = []
+    return using(
+      venueWith(() => true, asked),
+      Effect.gen(function* () {
+        yield* Effect.all([page(), page({ limit: 3 }), page({ beforeMs: NOW_MS - HOUR_MS })], {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(asked, [990, 980])
+        yield* TestClock.adjust("61 seconds")
+        yield* page()
+        // The span of the last ten hours may still get rates.
+        assert.deepStrictEqual(asked, [990, 980, 990])
+        yield* TestClock.adjust("3 hours")
+        yield* page()
+        assert.deepStrictEqual(asked, [990, 980, 990, 990])
+        yield* TestClock.adjust("2 hours")
+        yield* page()
+        assert.deepStrictEqual(asked, [990, 980, 990, 990])
+      })
+    )
+  })
+
+  it.effect("rest after failures in a row, while books are read on", () => {
+    const asked: Array<number> = []
+    return using(
+      venueWith(
+        () => true,
+        asked,
+        () => true
+      ),
+      Effect.gen(function* () {
+        yield* Effect.repeat(Effect.flip(page()), { times: 4 })
+        assert.strictEqual(asked.length, 3)
+        const [reading] = yield* PerpsVenues.use(({ read }) => read("BTC", ["hl"]))
+        assert.strictEqual(reading?.outcome._tag, "Success")
+        yield* TestClock.adjust("6 seconds")
+        yield* Effect.flip(page())
+        assert.strictEqual(asked.length, 4)
+      })
+    )
+  })
+
+  it.effect("are late after the patience of a read", () =>
+    using(
+      { ...venueWith(() => true), past: { kind: "settlement", spanMs: HOUR_MS, read: () => Effect.never } },
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(Effect.flip(page()))
+        yield* TestClock.adjust("5 seconds")
+        const fault = yield* Fiber.join(fiber)
+        assert.strictEqual(fault._tag === "VenueUnreadable" && fault.why, "late")
+      })
+    )
+  )
+})
