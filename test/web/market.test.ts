@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Page, Request } from "playwright-core"
+import type { Locator, Page, Request } from "playwright-core"
 import { App, axeFaults, FERN, isAvailable, overflowOf, settled } from "./app.ts"
 
 const LONG = { timeout: 120_000 }
@@ -93,6 +93,16 @@ const IN_SIGHT = `(() => {
 const expectTitle = async (page: Page, wanted: RegExp): Promise<void> => {
   while (!wanted.test(await page.title())) {
     await page.waitForTimeout(100)
+  }
+}
+
+/** Asks until there is an answer: on a busy machine the market may be too old for a quote, which is refused then. */
+const asked = async (page: Page, button: string, answer: Locator): Promise<void> => {
+  await page.getByRole("button", { name: button, exact: true }).click()
+  try {
+    await answer.waitFor({ timeout: 10_000 })
+  } catch {
+    return asked(page, button, answer)
   }
 }
 
@@ -475,13 +485,12 @@ describe.runIf(isAvailable)("in a browser", () => {
               page.getByRole("button", { name: "Quote", exact: true }).click()
             ])
             assert.strictEqual(new URL(request.url()).searchParams.get("amount"), "1100000001")
-            await page.getByText("You receive").waitFor()
+            await asked(page, "Quote", page.getByText("You receive"))
             await page.getByLabel("Live").check()
             await page.getByText("Live", { exact: true }).nth(1).waitFor(LONG)
             await page.getByLabel("Live").uncheck()
             await page.getByLabel(/^Position in/u).fill("1000", LONG)
-            await page.getByRole("button", { name: "Check the exit" }).click()
-            await page.getByRole("row", { name: /^100 %/u }).waitFor(LONG)
+            await asked(page, "Check the exit", page.getByRole("row", { name: /^100 %/u }))
             assert.strictEqual(await page.locator("svg.rung").count(), 6)
             assert.deepStrictEqual(await axeFaults(page), [])
           })
