@@ -6,7 +6,7 @@
  * come over gRPC, and all else from an RPC node. In the warm-up every token is seen once; the minutes after it are measured.
  * `lag` is the time from the sending of a slot to its first trade on the trade stream of a reader, in slots of 400 ms and in
  * milliseconds, and at least the time waited for slots that are `missing` at the end; `behindSlots` counts the slots from the market's newest slot to the newest slot sent, at the end. `quotes` are answers over
- * HTTP, in milliseconds. `gaps` are slots that the service missed. `cores` is processor time a second, by thread and process, `slotMs` the processor time of a slot. `--profile` adds the shares of rooms and functions, and costs some time of its own.
+ * HTTP, in milliseconds. `gaps` are slots that the service missed. `cores` is processor time a second, by thread and process, `slotMs` the processor time of a slot. `--profile` adds the shares of rooms and functions and the longest times without a pause of each thread, and costs some time of its own.
  * Exits with 1, with the reasons as `failures`, where the chain's process ended, fewer than 0.95 of the slots that the time allows
  * were sent, no trade was seen, the market was more than 10 slots behind at the end, more than 1 % of the quotes were not
  * answered 200, or a slot or a reader was lost.

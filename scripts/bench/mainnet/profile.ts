@@ -38,8 +38,42 @@ const shares = (micros: ReadonlyMap<string, number>, total: number): ReadonlyArr
     .toSorted((a, b) => b.percent - a.percent)
     .slice(0, MOST_SHARES)
 
-/** Busy seconds of a thread, and the shares of rooms (with what they call outside of the project) and of single functions. */
-export const summaryOf = ({ nodes, samples, timeDeltas }: Profile) => {
+const MOST_STRETCHES = 12
+const FUNCTIONS_OF_STRETCH = 6
+
+/** The longest times without a pause of a thread, when nobody else was served, with the functions that took most of them. */
+const longestOf = ({ samples, timeDeltas }: Profile, nameOf: (id: number) => string | null) => {
+  const stretches: Array<{ micros: number; atMicros: number; functions: Map<string, number> }> = []
+  let now = 0
+  let isBusy = false
+  for (const [i, id] of samples.entries()) {
+    const micros = timeDeltas[i] ?? 0
+    const name = nameOf(id)
+    now += micros
+    if (name !== null) {
+      const stretch = isBusy ? stretches.at(-1) : undefined
+      const into = stretch ?? { micros: 0, atMicros: now, functions: new Map<string, number>() }
+      into.micros += micros
+      into.functions.set(name, (into.functions.get(name) ?? 0) + micros)
+      if (stretch === undefined) {
+        stretches.push(into)
+      }
+    }
+    isBusy = name !== null
+  }
+  return stretches
+    .toSorted((a, b) => b.micros - a.micros)
+    .slice(0, MOST_STRETCHES)
+    .map(({ atMicros, functions, micros }) => ({
+      ms: Math.round(micros / 1e3),
+      atSecond: Math.round(atMicros / 1e5) / 10,
+      functions: shares(functions, micros).slice(0, FUNCTIONS_OF_STRETCH)
+    }))
+}
+
+/** Busy seconds of a thread, its longest times without a pause, and the shares of rooms (with what they call outside of the project) and of single functions. */
+export const summaryOf = (profile: Profile) => {
+  const { nodes, samples, timeDeltas } = profile
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const parents = new Map(nodes.flatMap(({ children = [], id }) => children.map((child) => [child, id] as const)))
   const roomById = new Map<number, string>()
@@ -71,7 +105,16 @@ export const summaryOf = ({ nodes, samples, timeDeltas }: Profile) => {
     const name = ownName(node.callFrame)
     functions.set(name, (functions.get(name) ?? 0) + micros)
   }
-  return { busySeconds: Math.round(busy / 1e5) / 10, rooms: shares(rooms, busy), functions: shares(functions, busy) }
+  const busyName = (id: number): string | null => {
+    const node = byId.get(id)
+    return node === undefined || IDLE.has(node.callFrame.functionName) ? null : `${room(id)} ${ownName(node.callFrame)}`
+  }
+  return {
+    busySeconds: Math.round(busy / 1e5) / 10,
+    rooms: shares(rooms, busy),
+    functions: shares(functions, busy),
+    longest: longestOf(profile, busyName)
+  }
 }
 
 /** A summary of each thread with a profile in the folder. */
