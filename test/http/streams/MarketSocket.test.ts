@@ -245,6 +245,12 @@ layer(reading({ books, world: { keys } }))("the market socket", (it) => {
       const gap = Object(of(client, "t")[1]?.["data"])
       assert.isAtMost(gap.fromMs, (MONDAY + 151) * 1000)
       assert.strictEqual(gap.toMs, (MONDAY + 153) * 1000)
+      // The block that reported the next fork was lost.
+      yield* setSecond(155)
+      const earlierForks = [{ slot: block(154).slot, from: block(152).slot }]
+      yield* Tape.use((tape) => tape.apply(block(155, { afterGap: true, earlierForks })))
+      yield* heard(client, "t", 3)
+      assert.isAtMost(Object(of(client, "t")[2]?.["data"]).fromMs, (MONDAY + 152) * 1000)
     })
   )
 
