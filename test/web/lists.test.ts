@@ -139,6 +139,13 @@ describe.runIf(isAvailable)("in a browser", () => {
         const { page } = yield* (yield* App).visit("/perps")
         yield* Effect.promise(async () => {
           await page.getByRole("heading", { name: "is cheapest for 1 BTC held 8 h" }).waitFor()
+          const past = page.getByRole("region", { name: "Past funding" })
+          await past.getByLabel("Venue").selectOption("Hyperliquid")
+          await past.getByRole("row").nth(24).waitFor()
+          await past.getByLabel("Venue").selectOption("Paradex")
+          await past.getByText("not payments", { exact: false }).waitFor()
+          await past.getByLabel("Venue").selectOption("Jupiter")
+          await past.getByText("Jupiter publishes no past funding.").waitFor()
           await page.getByLabel("Size").fill("100000")
           await page.getByLabel("Side").selectOption("sell")
           await page.getByRole("button", { name: "Compare" }).click()

@@ -7,6 +7,7 @@ import { textsOf } from "../parts/Form.tsx"
 import { Shown } from "../parts/States.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Best } from "./Best.tsx"
+import { FundingHistory } from "./Funding.tsx"
 import { Excluded, Venues } from "./Venues.tsx"
 
 const READ_MS = 15_000
@@ -25,6 +26,9 @@ const sides = [
 
 const fields = ["symbol", "side", "size", "holdHours"]
 
+/** A symbol as the API writes it: capitals, but for markets of builders, whose names have both. */
+const symbolOf = (text: string): string => (text.includes(":") ? text : text.toUpperCase())
+
 const OrderForm = ({ failure, order }: { readonly order: Order; readonly failure: RequestFailed | null }) => {
   const { route } = useLocation()
   const submit = (event: Event) => {
@@ -34,7 +38,7 @@ const OrderForm = ({ failure, order }: { readonly order: Order; readonly failure
         "GET /perps",
         {},
         {
-          symbol: text("symbol").toUpperCase(),
+          symbol: symbolOf(text("symbol")),
           side: text("side"),
           size: text("size"),
           holdHours: text("holdHours")
@@ -44,7 +48,12 @@ const OrderForm = ({ failure, order }: { readonly order: Order; readonly failure
   }
   return (
     <form class="grid" onSubmit={submit}>
-      <Field label="Symbol" name="symbol" hint="Such as BTC, ETH or SOL." failure={failure}>
+      <Field
+        label="Symbol"
+        name="symbol"
+        hint="Such as BTC or SOL; xyz:TSLA for a market of a builder on Hyperliquid."
+        failure={failure}
+      >
         {(attributes) => <input {...attributes} required autocomplete="off" defaultValue={order.symbol} />}
       </Field>
       <SelectField
@@ -97,6 +106,11 @@ export const Perps = () => {
               <Best of={answer} />
               <Venues side={answer.query.side} entries={answer.perVenue.filter(({ reason }) => reason === null)} />
               <Excluded entries={answer.perVenue.filter(({ reason }) => reason !== null)} />
+              <FundingHistory
+                symbol={answer.query.symbol}
+                venues={answer.perVenue.map(({ venue }) => venue).toSorted()}
+                first={answer.bestPick?.venue ?? "hl"}
+              />
             </>
           )}
         </Shown>
