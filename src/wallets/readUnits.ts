@@ -19,7 +19,7 @@ const MOST_BYTES = 8 * 1024 * 1024
 
 class DeadlinePassed extends Schema.TaggedError<DeadlinePassed>()("DeadlinePassed", {}) {}
 
-/** Reads the accounts of a wallet under both token programs and its SOL, within 1.5 seconds. At most four wallets at a time. */
+/** Reads the accounts of a wallet under both token programs and its SOL, all at once, within 1.5 seconds. At most four wallets at a time. */
 export const makeUnits = Effect.gen(function* () {
   const node = yield* TokenAccounts
 
@@ -33,7 +33,10 @@ export const makeUnits = Effect.gen(function* () {
 
   const read = Effect.fnUntraced(function* (wallet: Address): Effect.fn.Return<HeldUnits, ChainUnavailable> {
     const [programs, own] = yield* Effect.all(
-      [Effect.forEach(TOKEN_PROGRAMS, (program) => ofProgram(wallet, program)), node.lamportsOf(wallet)],
+      [
+        Effect.forEach(TOKEN_PROGRAMS, (program) => ofProgram(wallet, program), { concurrency: "unbounded" }),
+        node.lamportsOf(wallet)
+      ],
       { concurrency: 2 }
     )
     return {

@@ -20,31 +20,40 @@ const account = (owner: Address, mint: Mint, units: bigint): Uint8Array => {
 
 const HUGE = walletOf(99)
 
-const asked = { count: 0 }
+const asked = { count: 0, running: 0, most: 0 }
+
+/** Counts the reads that run at the same time. */
+const counted = <A, E>(read: Effect.Effect<A, E>) =>
+  Effect.suspend(() => {
+    asked.most = Math.max(asked.most, ++asked.running)
+    return Effect.andThen(Effect.yieldNow, read).pipe(Effect.ensuring(Effect.sync(() => asked.running--)))
+  })
 
 /** A node whose wallet `OTHER` cannot be read, and that gives `WALLET` the accounts of the test. */
 const node = Layer.succeed(TokenAccounts, {
   ofOwner: ({ maxBytes, owner, program }) => {
     asked.count++
     const isFirst = program === TOKEN_PROGRAMS[0]
-    return owner === HUGE
-      ? Effect.fail(new ChainUnavailable({ reason: "invalid", detail: `more than ${maxBytes}`, isTooLarge: true }))
-      : owner === OTHER
-        ? Effect.fail(new ChainUnavailable({ reason: "unreachable", detail: "no" }))
-        : Effect.succeed({
-            slot: isFirst ? 12 : 11,
-            accounts: isFirst
-              ? [
-                  account(owner, MINT, 3n),
-                  account(owner, MINT, 4n),
-                  account(owner, MINT_2, 0n),
-                  account(owner, USDC, 2_000_000n),
-                  account(owner, SOL, 500n)
-                ]
-              : [account(owner, MINT_2, owner === WALLET ? 0n : 9n)]
-          })
+    return counted(
+      owner === HUGE
+        ? Effect.fail(new ChainUnavailable({ reason: "invalid", detail: `more than ${maxBytes}`, isTooLarge: true }))
+        : owner === OTHER
+          ? Effect.fail(new ChainUnavailable({ reason: "unreachable", detail: "no" }))
+          : Effect.succeed({
+              slot: isFirst ? 12 : 11,
+              accounts: isFirst
+                ? [
+                    account(owner, MINT, 3n),
+                    account(owner, MINT, 4n),
+                    account(owner, MINT_2, 0n),
+                    account(owner, USDC, 2_000_000n),
+                    account(owner, SOL, 500n)
+                  ]
+                : [account(owner, MINT_2, owner === WALLET ? 0n : 9n)]
+            })
+    )
   },
-  lamportsOf: () => Effect.succeed({ slot: 13, lamports: 1500n })
+  lamportsOf: () => counted(Effect.succeed({ slot: 13, lamports: 1500n }))
 })
 
 // Micro-dollars for one smallest unit.
@@ -124,6 +133,15 @@ describe("what a wallet holds", () => {
         })
         const short = yield* read(`${MINT}/balances?limit=1`)
         assert.deepStrictEqual([short.json("data.truncated"), short.json("data.sums.tokens")], [true, 3])
+      })
+    )
+
+    it.effect("asks the node for both token programs and SOL at once", () =>
+      Effect.gen(function* () {
+        yield* TestClock.adjust("6 seconds")
+        asked.most = 0
+        yield* read(`${WALLET}/balances`)
+        assert.strictEqual(asked.most, 3)
       })
     )
 
