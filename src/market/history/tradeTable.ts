@@ -306,10 +306,12 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     /** The newest trades and transfers of a wallet, newest first, without the trades of single pools of a route. */
     ofWallet: (chain: number, wallet: Address, limit: number) => {
       const packed = PgTypes.bytea(packWallet(wallet))
+      // `chain + 0` keeps the planner from reading a whole day by its chain while the day has no statistics.
+      const ofChain = table === "trade_rows" ? sql`chain + 0 = ${chain}` : sql`chain = ${chain}`
       return Effect.flatMap(
         sql`
           select ${columns} from ${sql(table)}
-          where substr(wallet, 1, 7) = substr(${packed}, 1, 7) and wallet = ${packed} and chain = ${chain} and role <> 0
+          where substr(wallet, 1, 7) = substr(${packed}, 1, 7) and wallet = ${packed} and ${ofChain} and role <> 0
           order by slot desc, place desc limit ${limit}
         `.values,
         readTrades
