@@ -5,7 +5,13 @@
  * from the spawn until `/livez` answers, the ready file exists and a quote is answered with 200. `market` says when the newest
  * hour and the day of the simulated market are whole, after how many seconds of processor time, and how long quotes take
  * meanwhile. `recordedPast` and `bundle` say whether the past that the build records was there and whether the service ran from
- * its bundle: without them a start takes several times as long (`npm run bundle` makes both). Then the default market and a real-node configuration over a simulated node in another process each run for
+ * its bundle: without them a start takes several times as long (`npm run bundle` makes both).
+ *
+ * Processor time is what all threads and processes of the service have used since the spawn, without PostgreSQL. With a
+ * recorded past, the simulated chain makes its own past only after the day is whole, because nobody waits for it. So
+ * `daySeconds` does not contain that work, and `chainSeconds` does: it counts until 20 seconds after the day.
+ *
+ * Then the default market and a real-node configuration over a simulated node in another process each run for
  * N minutes (2; with 0 they do not run): resident memory of the service and of PostgreSQL apart, and the share of a core
  * over the second minute. `--tree` measures another checkout.
  * Reads /proc, so it needs Linux.

@@ -50,7 +50,18 @@ export interface SimulatorOptions {
    * slots, until the chain itself has made its past and these slots. Only at speed 1 and without faults.
    */
   readonly recorded: RecordedChain | null
+  /**
+   * With a recording, the chain begins its past once this completes: when the service has read its own. It begins after
+   * `LATEST_PAST` at the latest.
+   */
+  readonly pastRead: Effect.Effect<void>
 }
+
+/**
+ * How long the chain leaves the processor to the service that reads the recorded past. The recording then still has four
+ * minutes of slots, in which even a busy machine makes the past.
+ */
+const LATEST_PAST = "1 minute"
 
 /** First slot after a ledger reset. */
 const RESET_SLOT = 1000
@@ -119,7 +130,8 @@ const defaults: SimulatorOptions = {
   history: 0,
   blocksKept: BLOCKS_KEPT,
   source: "rpc",
-  recorded: null
+  recorded: null,
+  pastRead: Effect.void
 }
 
 /** A swap a second. */
@@ -254,8 +266,9 @@ const makeSimulator = Effect.fnUntraced(function* (
   } else {
     const mustWait = options.recorded !== null || blocksKept > BLOCKS_KEPT ? () => false : readerPace(bank)
     const made = catchUp(past, publishPast, { mustWait, isBusy: readsFirst(lastReadMs) })
+    const madeLater = Effect.andThen(Effect.timeoutOption(options.pastRead, LATEST_PAST), made)
     const slots = Effect.andThen(goLive, keepPace(SLOT_MS / speed, step, skip))
-    yield* (replay === null ? Effect.andThen(made, slots) : Effect.all([slots, made], { concurrency: 2 })).pipe(
+    yield* (replay === null ? Effect.andThen(made, slots) : Effect.all([slots, madeLater], { concurrency: 2 })).pipe(
       Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),
       Effect.forkScoped
     )

@@ -1,4 +1,5 @@
 import { Config, Context, Duration, Effect, Layer, Option, type Scope } from "effect"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { readFile } from "node:fs/promises"
 import { type MessagePort, Worker } from "node:worker_threads"
 import type { NewFollow } from "../api/schemas/Copying.ts"
@@ -15,7 +16,7 @@ import type { SimWallet } from "./traders/cast.ts"
 import type { SlotTime } from "./traders/startChain.ts"
 
 /** The settings of the chain as plain data, which can be copied between threads. */
-export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment" | "recorded"> {
+export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment" | "pastRead" | "recorded"> {
   readonly ailment: Omit<Ailment, "lag"> & { readonly lagMs: number }
   /** The packed chain after its past, from the file of the past. */
   readonly recorded: Uint8Array | null
@@ -99,6 +100,20 @@ const placeOf = (worker: Worker): Effect.Effect<ChainPlace> =>
     worker.once("message", (place: ChainPlace) => resume(Effect.succeed(place)))
   })
 
+/** Calls `onRead` each time the process says that its market is read (`src/app/Startup.ts`), until the scope closes. */
+const whenRead = (onRead: () => void): Effect.Effect<void, never, Scope.Scope> => {
+  const listener = (message: unknown): void => {
+    const { isReading } = message as { readonly isReading: boolean }
+    if (!isReading) {
+      onRead()
+    }
+  }
+  return Effect.acquireRelease(
+    Effect.sync(() => subscribe("fathom.market", listener)),
+    () => Effect.sync(() => unsubscribe("fathom.market", listener))
+  )
+}
+
 const start = Effect.fnUntraced(function* ({
   options,
   path
@@ -107,9 +122,10 @@ const start = Effect.fnUntraced(function* ({
   readonly path: Option.Option<string>
 }): Effect.fn.Return<SimulatorPlace, never, Scope.Scope> {
   const past = yield* readPastFile(path, options)
-  const { lag, ...ailment } = options.ailment
+  const { ailment: ailmentOfNode, pastRead: _, ...plain } = options
+  const { lag, ...ailment } = ailmentOfNode
   const settings: SimulatorSettings = {
-    ...options,
+    ...plain,
     ailment: { ...ailment, lagMs: Duration.toMillis(lag) },
     recorded: past?.chain ?? null
   }
@@ -117,6 +133,8 @@ const start = Effect.fnUntraced(function* ({
     Effect.sync(() => new Worker(entry, { workerData: settings, name: "simulated chain", resourceLimits })),
     (thread) => Effect.promise(() => thread.terminate())
   )
+  // The chain makes its own past once the service has read the recorded one.
+  yield* whenRead(() => worker.postMessage("read", []))
   const place = yield* Effect.raceFirst(placeOf(worker), failure(worker)).pipe(
     startStep(`Start: the simulated market is being built, with ${settings.history} hours of history`)
   )

@@ -13,6 +13,11 @@ const fills = new MessageChannel()
 
 lowerThreadPriority()
 
+/** Completes when the service says that it has read its past. A message that comes earlier waits in the port. */
+const pastRead = Effect.callback<void>((resume) => {
+  parentPort?.once("message", () => resume(Effect.void))
+})
+
 const post = (place: ChainPlace): void => parentPort?.postMessage(place, [place.fills])
 
 const serve = Effect.gen(function* () {
@@ -28,6 +33,6 @@ const serve = Effect.gen(function* () {
 void Effect.runPromise(
   Effect.provide(
     Effect.scoped(serve),
-    Simulator.layer({ ...settings, recorded, ailment: { ...ailment, lag: Duration.millis(lagMs) } })
+    Simulator.layer({ ...settings, recorded, pastRead, ailment: { ...ailment, lag: Duration.millis(lagMs) } })
   )
 )

@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { ConfigProvider, Deferred, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
+import { channel } from "node:diagnostics_channel"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { unpackBlock } from "../../src/chain/decoding/PackedTransactions.ts"
 import type { TradeBlock } from "../../src/chain/decoding/TradeBlock.ts"
 import { makePast } from "../../src/simulator/past/makePast.ts"
@@ -8,10 +12,12 @@ import { readPast, writePast } from "../../src/simulator/past/pastFile.ts"
 import { makeReplay, unpackChain } from "../../src/simulator/past/recordedChain.ts"
 import { recordedPast } from "../../src/simulator/past/recordedPast.ts"
 import { digestOf } from "../../src/simulator/chain/Bank.ts"
-import { Simulator } from "../../src/simulator/Simulator.ts"
+import { Simulator, simulatorConfig } from "../../src/simulator/Simulator.ts"
+import { SimulatorThread } from "../../src/simulator/SimulatorThread.ts"
 import { livePast } from "../../src/simulator/traders/past.ts"
 import { makeSlots } from "../../src/simulator/traders/slots.ts"
 import { chainStart, makeChain, makeEmptyBank, startOf } from "../../src/simulator/traders/startChain.ts"
+import { at, call } from "../simulator/node/client.ts"
 
 const settings = { seed: "recorded", hardships: true, history: 0.5, retailWallets: 20, swapsPerSecond: 0.5 }
 const short = { ...settings, history: 0.05 }
@@ -32,6 +38,8 @@ const spelled = ({ transactions, ...head }: TradeBlock) => ({
     unresolved
   }))
 })
+
+const settingsOf = (env: Record<string, string>) => ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
 
 const placeOf = ({ height, slot }: { height: number; slot: number }) => ({ height, slot })
 
@@ -109,6 +117,60 @@ describe("a recorded past", () => {
           yield* same
         }).pipe(Effect.provide(Simulator.layer({ ...short, recorded })))
       }).pipe(Effect.provide(Simulator.layer({ ...short, speed: 0, startUnixMs: STARTED_MS })))
+  )
+
+  it.effect.each([
+    { when: "once the service has read its past", isRead: true, seconds: 1 },
+    { when: "after a minute while the service still reads its past", isRead: false, seconds: 12 }
+  ])("leaves the processor to the service at first: the chain makes its own past $when", ({ isRead, seconds }) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(STARTED_MS)
+      const recorded = unpackChain(makePast(settings, BUILT_MS, 5).chain)
+      const reading = yield* Deferred.make<void>()
+      const pastRead = Deferred.await(reading)
+      yield* Effect.gen(function* () {
+        const chain = yield* Simulator
+        const begun = chain.mints().length
+        yield* TestClock.adjust("50 seconds")
+        assert.lengthOf(chain.mints(), begun)
+        yield* isRead ? Deferred.succeed(reading, undefined) : Effect.void
+        yield* TestClock.adjust(seconds * 1000)
+        // Coins are launched in the past.
+        assert.isAbove(chain.mints().length, begun)
+      }).pipe(Effect.provide(Simulator.layer({ ...settings, recorded, pastRead })))
+    })
+  )
+
+  it.live("lets the thread of the chain make its own past as soon as the process says that its market is read", () =>
+    Effect.gen(function* () {
+      const chain = { SIMULATOR_SEED: "thread", SIMULATOR_HISTORY: "0.01", SIMULATOR_SWAPS_PER_SECOND: "0.5" }
+      const options = yield* simulatorConfig.pipe(Effect.provide(settingsOf(chain)))
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-past-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+      )
+      const file = join(folder, "past.bin")
+      writeFileSync(file, writePast(makePast(options, BUILT_MS, 600)))
+      const thread = SimulatorThread.layerConfig.pipe(Layer.provide(settingsOf({ ...chain, SIMULATOR_PAST: file })))
+      yield* Effect.gen(function* () {
+        const { live, past, rpcUrl } = yield* SimulatorThread
+        assert.isNotNull(past)
+        // Recorded blocks have no transactions: the last block of the past has some once the chain itself is there.
+        const transactions = Effect.map(
+          call(rpcUrl, "getBlock", live.slot - 1, { transactionDetails: "signatures", rewards: false }),
+          (answer) => at(answer, "result", "signatures")
+        )
+        assert.deepStrictEqual(yield* transactions, [])
+        channel("fathom.market").publish({ isReading: true })
+        channel("fathom.market").publish({ isReading: false })
+        yield* Effect.repeat(Effect.delay(transactions, "100 millis"), {
+          until: (list) => Array.isArray(list) && list.length > 0
+        })
+        const slot = Number(at(yield* call(rpcUrl, "getSlot"), "result"))
+        // Without being told, the chain begins after a minute.
+        assert.isBelow(slot - live.slot, 150)
+      }).pipe(Effect.provide(thread))
+    }).pipe(Effect.scoped)
   )
 
   it.effect("is read back from its file only by a chain with the same settings", () =>

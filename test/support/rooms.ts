@@ -121,7 +121,7 @@ export const packages: Record<string, ReadonlyArray<string>> = {
   "@effect/sql-pg": ["access", "alerts", "callouts", "market", "quotes", "storage", "wallets"],
   "node:child_process": ["storage"],
   "node:crypto": ["access", "chain", "http", "live", "market", "past", "quotes", "simulator", "storage"],
-  "node:diagnostics_channel": ["app"],
+  "node:diagnostics_channel": ["app", "simulator"],
   "node:fs": ["chain", "http", "market", "quotes", "simulator", "storage"],
   "node:fs/promises": ["simulator"],
   "node:http": ["http", "operations", "simulator", "testing"],

@@ -5,7 +5,7 @@ import { get } from "node:http"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { percentile } from "../report.ts"
-import { treeUse } from "./processTree.ts"
+import { threadSeconds, treeUse } from "./processTree.ts"
 
 const SOL = "So11111111111111111111111111111111111111112"
 const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
@@ -13,6 +13,8 @@ const QUOTE = `/api/v1/spot/quote?inputMint=${SOL}&outputMint=${USDC}&amount=100
 const PATIENCE_MS = 300_000
 /** Pause between two looks at the market. */
 const LOOK_MS = 200
+/** How long the simulated chain gets after the day to make its own past. It takes six seconds on a quiet machine. */
+const CHAIN_MS = 20_000
 /** How old the newest stored trade may be. The simulated chain has a trade every few seconds. */
 const BEHIND_MS = 30_000
 
@@ -128,6 +130,10 @@ export interface WholeTimes {
   /** Processor seconds of the service until the newest hour, and until the day was whole. */
   readonly newestHourSeconds: number
   readonly daySeconds: number
+  /** The processor seconds until the day, by thread. */
+  readonly daySecondsByThread: Readonly<Record<string, number>>
+  /** Processor seconds 20 seconds after the day. On a quiet machine the simulated chain has made its own past by then. */
+  readonly chainSeconds: number
   /** Milliseconds of the quotes meanwhile; null without one. */
   readonly quoteP50: number | null
   readonly quoteP99: number | null
@@ -154,14 +160,17 @@ export const untilWhole = async ({ key, pid, port, sinceMs }: Service): Promise<
     }
     return newestHour !== null && isKnown("backfill") ? true : null
   }, "the whole market")
-  const [day, daySeconds] = [sinceMs(), treeUse(pid).serviceSeconds]
+  const [day, daySeconds, threads] = [sinceMs(), treeUse(pid).serviceSeconds, threadSeconds(pid)]
   const hour = newestHour ?? { ms: day, seconds: daySeconds }
+  await sleep(CHAIN_MS)
   const [quoteP50, quoteP99] = [0.5, 0.99].map((share) => percentile(quotes, share))
   return {
     newestHour: hour.ms,
     newestHourSeconds: Number(hour.seconds.toFixed(1)),
     day,
     daySeconds: Number(daySeconds.toFixed(1)),
+    daySecondsByThread: Object.fromEntries(Object.entries(threads).filter(([, seconds]) => seconds >= 0.1)),
+    chainSeconds: Number(treeUse(pid).serviceSeconds.toFixed(1)),
     quoteP50: quoteP50 ?? null,
     quoteP99: quoteP99 ?? null
   }
