@@ -126,7 +126,7 @@ export class PerpsComparison extends Schema.Opaque<PerpsComparison>()(
 export class PerpsFundingRate extends Schema.Opaque<PerpsFundingRate>()(
   Schema.Struct({
     atMs: field(Schema.Int, "Time of the rate by the venue, in milliseconds since the Unix epoch."),
-    rate: noted(
+    rate: field(
       Decimal,
       "Share of a position that longs pay to shorts over `hours`, as exact text; negative when shorts pay. A quotient (velocity) has 18 digits."
     ),

@@ -73,6 +73,8 @@ const refusals: ReadonlyArray<readonly [string, Record<string, string>, string, 
   ["an empty symbol", { ...order, symbol: "" }, "symbol", "format"],
   ["a symbol in lower case", { ...order, symbol: "btc" }, "symbol", "format"],
   ["a pair", { ...order, symbol: "BTC-USD" }, "symbol", "format"],
+  ["a builder in capitals", { ...order, symbol: "XYZ:TSLA" }, "symbol", "format"],
+  ["a builder without a market", { ...order, symbol: "xyz:" }, "symbol", "format"],
   ["a symbol of 65 characters", { ...order, symbol: "A".repeat(65) }, "symbol", "too_long"],
   ["no side", { symbol: "BTC", size: "1" }, "side", "missing"],
   ["another side", { ...order, side: "long" }, "side", "format"],
@@ -200,6 +202,18 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
       })
       const sold = yield* quote({ ...order, side: "sell", size: "0.1", leverage: "51", venues: "dydx" })
       assert.deepInclude(sold.json("perVenue.0"), { maxLeverage: 50, liquidationPrice: null })
+    })
+  )
+
+  it.effect("takes a market of a builder on Hyperliquid, and asks no other venue for it", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote({ ...order, symbol: "xyz:TSLA" })
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.deepInclude(answer.json("bestPick"), { venue: "hl", symbol: "xyz:TSLA", venueSymbol: "xyz:TSLA" })
+      // The venues of this test have every symbol, so these were not asked.
+      for (const place of [1, 2]) {
+        assert.deepInclude(answer.json(`perVenue.${place}`), { reason: "no_market", bid: null })
+      }
     })
   )
 
