@@ -45,8 +45,9 @@ const unreadable = (why: VenueUnreadable["why"], detail: string) => new VenueUnr
 
 const isRejection = (fault: VenueFault): boolean => fault._tag === "VenueUnreadable" && fault.why === "resting"
 
-/** True for a fault that says nothing about a venue's books: the market is missing, or the venue rests. */
-const saysNothing = (fault: VenueFault): boolean => fault._tag === "NoMarket" || isRejection(fault)
+/** True for a fault that says nothing about a venue's books: the market is missing, or the venue was not asked. */
+const saysNothing = (fault: VenueFault): boolean =>
+  fault._tag === "NoMarket" || isRejection(fault) || (fault._tag === "VenueUnreadable" && fault.why === "paced")
 
 /** The newest markets of a venue by symbol, at most `CAPACITY` of them. They stand in while the venue's budget is used up. */
 class LastMarkets {
@@ -89,13 +90,30 @@ export const makeSharedReads = Effect.fnUntraced(function* (
     rejection: () => unreadable("resting", "failed repeatedly")
   })
 
-  const note = (isFresh: boolean) => Effect.map(Clock.currentTimeMillis, (nowMs) => reliability.note(isFresh, nowMs))
+  const keepMs = Duration.toMillis(rules.keep)
+  const countedMs = { true: new Map<string, number>(), false: new Map<string, number>() }
 
-  /** Counts what each caller gets: a book that is late for one is fresh for the next, who does not wait for it. */
-  const counted = (read: Effect.Effect<VenueMarket, VenueFault>) =>
+  const note = (symbol: string, isFresh: boolean) =>
+    Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      const counted = countedMs[`${isFresh}`]
+      if (Math.abs(nowMs - (counted.get(symbol) ?? Number.NEGATIVE_INFINITY)) < keepMs) {
+        return
+      }
+      const [oldest = symbol] = counted.size < CAPACITY ? [symbol] : counted.keys()
+      counted.delete(oldest)
+      counted.delete(symbol)
+      counted.set(symbol, nowMs)
+      reliability.note(isFresh, nowMs)
+    })
+
+  /**
+   * Counts what callers get: a book that is late for one is fresh for the next, who does not wait for it. A symbol counts
+   * once per outcome while its result is kept, however many ask.
+   */
+  const counted = (symbol: string, read: Effect.Effect<VenueMarket, VenueFault>) =>
     read.pipe(
-      Effect.tap(() => note(true)),
-      Effect.tapError((fault) => (saysNothing(fault) ? Effect.void : note(false)))
+      Effect.tap(() => note(symbol, true)),
+      Effect.tapError((fault) => (saysNothing(fault) ? Effect.void : note(symbol, false)))
     )
 
   /** Shared reads by one method of the venue. */
@@ -160,13 +178,14 @@ export const makeSharedReads = Effect.fnUntraced(function* (
         })
       )
     })
-    return (symbol: string) => counted(inTime(symbol))
+    return inTime
   })
 
+  const read = yield* shared(venue.read)
   return {
     venue,
     reliability,
-    read: yield* shared(venue.read),
+    read: (symbol) => counted(symbol, read(symbol)),
     readDeep: venue.readDeep === undefined ? null : yield* shared(venue.readDeep)
   }
 })

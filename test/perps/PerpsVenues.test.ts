@@ -143,6 +143,20 @@ describe("PerpsVenues", () => {
     )
   })
 
+  it.effect("counts a symbol once while its result is kept, however many ask", () =>
+    using(
+      [venueOf("hl", (symbol) => (symbol === "BTC" ? steady("hl", market()).read(symbol) : malformed(symbol)))],
+      Effect.gen(function* () {
+        yield* readings("ODD")
+        yield* readings("ODD")
+        yield* readings("ODD")
+        assert.deepStrictEqual(yield* readings(), [["hl", "fresh", 0.5]])
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(yield* readings(), [["hl", "fresh", 2 / 3]])
+      })
+    )
+  )
+
   it.effect("leaves a venue alone that fails repeatedly, and tries again after a pause", () => {
     let isWell = false
     const { asked, venue } = counted(venueOf("hl", (symbol) => (isWell ? steady("hl", market()).read(symbol) : down())))

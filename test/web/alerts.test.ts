@@ -119,26 +119,28 @@ describe.runIf(isAvailable)("in a browser", () => {
 
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("alerts on a market that is late", (it) => {
     it.effect(
-      "compare old values, and the page says so: while the past is read, and while trades are stale or missing",
+      "compare old values, and the page says so: while the past is read, and while blocks are late or missing",
       () =>
         Effect.gen(function* () {
           const { page } = yield* (yield* App).visit("/callouts")
           yield* Effect.promise(async () => {
             const feed = { source: "block_feed", lagMs: 400, status: "known" }
-            const trades = { source: "trades", lagMs: 400, status: "known" }
+            const blocks = { source: "blocks", lagMs: 400, status: "known" }
+            // The store is away, which the alerts do not need.
+            const trades = { source: "trades", lagMs: 900_000, status: "stale" }
             let sources: ReadonlyArray<object> = []
             await page.route(/\/freshness$/u, (route) => route.fulfill({ json: { data: sources, meta: {} } }))
             const isSaid = (text: RegExp) => page.locator("main section.card > .note").getByText(text).waitFor()
 
             const reading = { ...feed, status: "stale", reason: "backfill_running", share: 0.424, leftMs: 20_000 }
-            sources = [reading, { ...trades, status: "stale", lagMs: 300_000 }]
+            sources = [reading, { ...blocks, status: "stale", lagMs: 300_000 }]
             await page.getByRole("link", { name: "Alerts", exact: true }).click()
             await isSaid(/42 %, about 20 s left\. Until then alerts on trades compare old values, or wait\.$/u)
-            sources = [feed, { ...trades, status: "stale", lagMs: 300_000 }]
-            await isSaid(/^The newest recorded trade is 5 min old\. Alerts on trades compare old values, or wait/u)
-            sources = [feed, { ...trades, status: "unavailable", lagMs: null }]
-            await isSaid(/^No trade has been recorded yet\. Alerts on trades wait for the first one\.$/u)
-            sources = [feed, trades]
+            sources = [feed, trades, { ...blocks, status: "stale", lagMs: 300_000 }]
+            await isSaid(/^The newest block is 5 min old\. Alerts on trades compare old values, or wait/u)
+            sources = [feed, trades, { ...blocks, status: "unavailable", lagMs: null }]
+            await isSaid(/^No block has been read yet\. Alerts on trades wait for the first one\.$/u)
+            sources = [feed, trades, blocks]
             await page.locator("main .note").waitFor({ state: "detached" })
           })
         }),

@@ -8,8 +8,8 @@ import { placeOf, PLACES } from "./tapeTrades.ts"
 const MOST_TRANSFERS = PLACES / 4 - 16
 
 /**
- * The other owner of all transfers that make up a move; null when there are several, or when they do not explain the move. A
- * transfer fee keeps part of what was sent from the receiver, so less may arrive than was sent, and never more.
+ * The other owner of all transfers that make up a move; null when there are several, or when they are not the whole move:
+ * units were minted, burned or moved by a trade, or a transfer fee kept a part from the receiver.
  */
 const counterpartyOf = (
   { delta, mint, owner }: Pick<BalanceChange, "delta" | "mint" | "owner">,
@@ -28,7 +28,7 @@ const counterpartyOf = (
     counterparty = other
     sum += from === owner ? -amount : amount
   }
-  return delta === sum || (delta > 0n && delta < sum) ? counterparty : null
+  return delta === sum ? counterparty : null
 }
 
 /** The moves of one transaction as trades of role `transfer`, without a price. */

@@ -162,8 +162,8 @@ const Late = () => {
   return (
     <p class="note">
       {late.lagMs === null
-        ? "No trade has been recorded yet. Alerts on trades wait for the first one."
-        : `The newest recorded trade is ${ageWords(late.lagMs)} old. Alerts on trades compare old values, or wait until newer trades arrive.`}
+        ? "No block has been read yet. Alerts on trades wait for the first one."
+        : `The newest block is ${ageWords(late.lagMs)} old. Alerts on trades compare old values, or wait until newer blocks arrive.`}
     </p>
   )
 }

@@ -10,9 +10,9 @@ export interface Progress {
   readonly leftMs: number | null
 }
 
-/** Stored trades that are older than they should be. */
+/** Blocks, and the trades in them, that are older than they should be. */
 export interface LateTrades {
-  /** The age of the newest one in milliseconds; null when none is stored. */
+  /** The age of the newest one in milliseconds; null when none has been read. */
   readonly lagMs: number | null
 }
 
@@ -33,13 +33,14 @@ let timer: ReturnType<typeof setTimeout> | undefined
 const read = async (): Promise<Market> => {
   const { data } = await call("GET /freshness")
   const feed = data.find(({ source }) => source === "block_feed")
-  const trades = data.find(({ source }) => source === "trades")
+  // What alerts compare. The source `trades` tells of the store, which may be away while blocks are read.
+  const blocks = data.find(({ source }) => source === "blocks")
   return {
     progress:
       feed?.reason === "backfill_running" && feed.share !== undefined
         ? { share: feed.share, leftMs: feed.leftMs ?? null }
         : null,
-    late: trades?.status === "stale" || trades?.status === "unavailable" ? { lagMs: trades.lagMs } : null
+    late: blocks?.status === "stale" || blocks?.status === "unavailable" ? { lagMs: blocks.lagMs } : null
   }
 }
 
@@ -75,5 +76,5 @@ const useMarket = (): Market => {
 /** The progress of reading the market; null once the market is whole. */
 export const useProgress = (): Progress | null => useMarket().progress
 
-/** The trades that are stored, while they are late; null while they are current. */
+/** How late the trades are; null while they are current. */
 export const useLateTrades = (): LateTrades | null => useMarket().late

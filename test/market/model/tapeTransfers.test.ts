@@ -52,14 +52,14 @@ describe("a transfer", () => {
     assert.deepStrictEqual(ends.get(BOB), ["buy", 7n, ALICE])
   })
 
-  it("with a fee arrives in part, and names the same owners", () => {
+  it("with a fee arrives in part, and names the receiver only", () => {
     const program = TOKEN_2022_PROGRAM
     const ends = endsOf(
       [{ ...transferChecked(account("alice"), account("bob"), ALICE, TOKEN, 100n), program }],
       [held("alice", 100n, 0n, { program }), held("bob", 0n, 97n, { program })]
     )
     assert.deepStrictEqual(ends.get(ALICE), ["sell", 100n, BOB])
-    assert.deepStrictEqual(ends.get(BOB), ["buy", 97n, ALICE])
+    assert.deepStrictEqual(ends.get(BOB), ["buy", 97n, null])
   })
 
   it("to several owners names none at the sender, and the sender at each of them", () => {
@@ -80,5 +80,11 @@ describe("a transfer", () => {
     )
     assert.deepStrictEqual(ends.get(ALICE), ["sell", 8n, null])
     assert.deepStrictEqual(ends.get(BOB), ["buy", 9n, null])
+    // Bob burned 2 of what he got.
+    const burned = endsOf(
+      [transfer(account("alice"), account("bob"), ALICE, 5n)],
+      [held("alice", 10n, 5n), held("bob", 0n, 3n)]
+    )
+    assert.deepStrictEqual(burned.get(BOB), ["buy", 3n, null])
   })
 })
