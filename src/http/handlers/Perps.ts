@@ -125,11 +125,11 @@ export const layer = HttpApiBuilder.group(
     const funding = Effect.fnUntraced(function* ({ query }: { readonly query: typeof PerpsFundingQuery.Type }) {
       const { cursor, limit = defaults.fundingLimit, symbol } = query
       const venue = presentKey(query.venue)
+      const sealed = sealedBy("perps.funding", { venue, symbol, from: query.from, to: query.to }, limit)
+      const { beforeMs, fromMs } = (yield* startOf(cursor, sealed, spanOf)) ?? (yield* requestedSpan(query))
       if (venue === null || !known.includes(venue)) {
         return yield* new PerpsUnavailable()
       }
-      const sealed = sealedBy("perps.funding", { venue, symbol, from: query.from, to: query.to }, limit)
-      const { beforeMs, fromMs } = (yield* startOf(cursor, sealed, spanOf)) ?? (yield* requestedSpan(query))
       const page = yield* pageOf(yield* Effect.result(perps.funding(venue, { symbol, fromMs, beforeMs, limit })))
       const { coverage, kind, nextBeforeMs, rates, readAtMs, reason } = page
       const next = nextBeforeMs === null ? null : [String(nextBeforeMs), String(fromMs)]
