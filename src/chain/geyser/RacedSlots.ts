@@ -76,9 +76,13 @@ export class RacedSlots<Message> {
     return this.#winner
   }
 
-  /** The slot that a node is asked about, until `settle`; null while the endpoints agree. */
+  /**
+   * The slot that a node is asked about, until `settle`; null while the endpoints agree. An endpoint that is followed
+   * again does not wait for a dispute about those that were set aside.
+   */
   get dispute(): Dispute | null {
-    return this.#dispute
+    const isOver = this.#isFollowed && Array.from(this.#disputed.keys()).every((place) => this.#aside.has(place))
+    return isOver ? null : this.#dispute
   }
 
   isAside(place: number): boolean {
@@ -87,6 +91,9 @@ export class RacedSlots<Message> {
 
   /** Notes whether the endpoints agree on a slot. Call it after a hash has arrived. */
   compare(slot: number): void {
+    if (this.dispute === null) {
+      this.#endDispute()
+    }
     const compared = this.#compared
     const hashes = hashesIn(compared, slot)
     const isFollowed = this.#isFollowed
@@ -110,7 +117,7 @@ export class RacedSlots<Message> {
    * nothing when the dispute is of another slot: the node was asked before `clear`.
    */
   settle(slot: number, hash: string): ReadonlyArray<number> {
-    if (slot !== this.#dispute?.slot) {
+    if (slot !== this.dispute?.slot) {
       return []
     }
     const wrong = Array.from(this.#disputed).flatMap(([place, own]) => (own === hash ? [] : [place]))
@@ -120,8 +127,7 @@ export class RacedSlots<Message> {
     if (isTaken) {
       this.#noteForked(new Set(wrong))
     }
-    this.#dispute = null
-    this.#disputed.clear()
+    this.#endDispute()
     return wrong
   }
 
@@ -139,13 +145,13 @@ export class RacedSlots<Message> {
       return "absent"
     }
     const states = new Set(counted.map((buffer) => buffer.stateOf(slot)))
-    const isSure = this.#dispute === null || counted.filter((buffer) => buffer.hashOf(slot) !== null).length > 1
+    const isSure = this.dispute === null || counted.filter((buffer) => buffer.hashOf(slot) !== null).length > 1
     if (states.has("block")) {
       return isSure ? "block" : "coming"
     }
     if (states.has("skipped")) {
       const skipping = counted.filter((buffer) => buffer.stateOf(slot) === "skipped").length
-      return hashes.length === 0 && (this.#dispute === null || skipping > 1) ? "skipped" : "absent"
+      return hashes.length === 0 && (this.dispute === null || skipping > 1) ? "skipped" : "absent"
     }
     return this.#waited.some((buffer) => buffer.stateOf(slot) === "coming") ? "coming" : "absent"
   }
@@ -192,10 +198,14 @@ export class RacedSlots<Message> {
     this.buffers.forEach((buffer) => buffer.clear())
     this.#taken.clear()
     this.#aside.clear()
-    this.#dispute = null
-    this.#disputed.clear()
+    this.#endDispute()
     this.#below = 0
     this.#forked = null
+  }
+
+  #endDispute(): void {
+    this.#dispute = null
+    this.#disputed.clear()
   }
 
   /** True once an endpoint that counts has the whole slot, or had it. */

@@ -216,6 +216,48 @@ describe("RacedSlots", () => {
     assert.deepStrictEqual(slots.settle(13, "hash 13"), [1])
   })
 
+  it("waits for no answer about an endpoint that was set aside once the followed one has a stream again", () => {
+    const heard = new Set([0, 1])
+    const { head, put, slots } = race((place) => heard.has(place))
+    head(0, 10, "other")
+    head(1, 10)
+    slots.settle(10, "hash 10")
+    slots.forgetBefore(11)
+    heard.delete(1)
+    head(0, 12)
+    assert.strictEqual(slots.dispute?.slot, 12)
+    heard.add(1)
+    // Also before it streams the next hash.
+    assert.isNull(slots.dispute)
+    put(1, 11)
+    assert.strictEqual(slots.take(11), "11 of 1")
+    slots.buffers[1]?.link(13, 11)
+    assert.strictEqual(slots.stateOf(12), "skipped")
+    head(1, 13)
+    put(1, 13)
+    assert.strictEqual(slots.take(13), "13 of 1")
+    // The answer of the node comes too late, also when the stream ends again.
+    heard.delete(1)
+    assert.isNull(slots.dispute)
+    assert.deepStrictEqual(slots.settle(12, "hash 12"), [])
+    assert.isTrue(slots.isAside(0))
+  })
+
+  it("keeps a dispute of two endpoints that count, whichever of them has a stream", () => {
+    const heard = new Set([0, 1])
+    const { head, put, slots } = race((place) => heard.has(place))
+    head(0, 10, "other")
+    head(1, 10)
+    heard.delete(1)
+    put(0, 11)
+    assert.strictEqual(slots.stateOf(11), "coming")
+    heard.add(1)
+    head(0, 11)
+    assert.strictEqual(slots.dispute?.slot, 10)
+    assert.strictEqual(slots.stateOf(11), "coming")
+    assert.deepStrictEqual(slots.settle(10, "hash 10"), [0])
+  })
+
   it("still reports a fork of the followed endpoint when it comes to light while this one has no stream", () => {
     const heard = new Set([0, 1])
     const { head, put, slots } = race((place) => heard.has(place))
