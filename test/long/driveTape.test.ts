@@ -1,6 +1,7 @@
 /** A market whose process has a bus of its own. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Deferred, Effect, Layer, Schedule, Stream } from "effect"
+import type { Gaps } from "../../src/market/model/Gaps.ts"
 import type { PricedBatch, TradeBatch } from "../../src/market/model/TradeBatch.ts"
 import { driveTape } from "../../src/market/tape/driveTape.ts"
 import { TradeFeed } from "../../src/market/tape/TradeFeed.ts"
@@ -19,6 +20,12 @@ const dyingAt = <A extends { readonly slot: number }>(slots: Set<number>, stream
     )
   )
 
+/** The blocks, with the report of a fork. */
+const reporting = (fork: Faults["fork"]) =>
+  Stream.map((batch: TradeBatch): TradeBatch =>
+    batch.slot === fork?.slot ? { ...batch, afterGap: true, forkedFrom: fork.from } : batch
+  )
+
 const unreadable: TradeBatch["transactions"] = {
   [Symbol.iterator]: () => {
     throw new Error("unreadable")
@@ -34,6 +41,8 @@ interface Faults {
   readonly append?: Set<number>
   /** Slots whose append to the bus is refused, once each. */
   readonly refused?: Set<number>
+  /** A block that reports a fork, and the first slot of the fork. Only the first stream of the feed has the report. */
+  readonly fork?: { readonly slot: number; readonly from: number }
   /** The node does not report its genesis hash. */
   readonly hasNoName?: boolean
   /** Ends the first writer of the tape. */
@@ -59,7 +68,7 @@ const started = Effect.fnUntraced(function* (chain: Chain, faults: Faults = {}) 
     follow: (name, after) => dyingAt(readers.shift() ?? new Set(), bus.follow(name, after))
   }
   const stores = yield* memory
-  let lives = 0
+  let [lives, streams] = [0, 0]
   const context = yield* Layer.build(
     Market.layerDriven((parts, limits, settings) => {
       const driven = driveTape(parts, limits, settings, () => dying)
@@ -76,6 +85,7 @@ const started = Effect.fnUntraced(function* (chain: Chain, faults: Faults = {}) 
             batches: (after: number) =>
               dyingAt(faults.feed ?? new Set(), feed.batches(after)).pipe(
                 Stream.tap(({ slot }) => Effect.sync(() => (given.slot = slot))),
+                reporting(streams++ === 0 ? faults.fork : undefined),
                 Stream.map((batch) =>
                   faults.unpriceable?.has(batch.slot) === true ? { ...batch, transactions: unreadable } : batch
                 )
@@ -98,6 +108,8 @@ const started = Effect.fnUntraced(function* (chain: Chain, faults: Faults = {}) 
 /** Waits until the blocks up to a slot are applied and stored. */
 const settledAt = ({ applied, tape }: Effect.Success<ReturnType<typeof started>>, slot: number) =>
   becomes(() => applied.at(-1) === slot && tape.unstored().length === 0 && !tape.isRestoring())
+
+const gapsOf = (gaps: Gaps) => gaps.map(({ fromSlot, state, toSlot }) => [fromSlot, toSlot, state])
 
 describe("a tape with a bus of its own", () => {
   it.live.each([
@@ -145,6 +157,21 @@ describe("a tape with a bus of its own", () => {
       assert.strictEqual(refused.size, 0)
       yield* becomes(() => process.tape.gaps().length === 0)
       assert.deepStrictEqual(yield* storedTrades(process.stores), tradesOf(slotsTo(8)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.each([false, true])("keeps a fork missing whose report was refused (chain without a name: %s)", (hasNoName) =>
+    Effect.gen(function* () {
+      const chain = new Chain()
+      chain.grow(6)
+      const process = yield* started(chain, { refused: new Set([5]), fork: { slot: 5, from: 3 }, hasNoName })
+      yield* becomes(() => process.applied.at(-1) === 6)
+      assert.deepStrictEqual(process.applied, slotsTo(6))
+      assert.deepStrictEqual(gapsOf(process.tape.gaps()), [[3, 4, "unavailable"]])
+      if (!hasNoName) {
+        yield* settledAt(process, 6)
+        assert.deepStrictEqual(gapsOf((yield* process.stores.blocks.progress)?.gaps ?? []), [[3, 4, "unavailable"]])
+      }
     }).pipe(Effect.scoped)
   )
 

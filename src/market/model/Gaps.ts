@@ -63,13 +63,8 @@ export interface ForkReports {
 /** Above this number of reports, the oldest are joined. */
 const MOST_REPORTS = 16
 
-/** The reports that a later block repeats: those that this block repeats, and its own. */
-export const reportsAfter = ({
-  earlierForks = [],
-  forkedFrom,
-  slot
-}: ForkReports & { readonly slot: number }): ReadonlyArray<ForkReport> => {
-  const all = forkedFrom === undefined ? earlierForks : [...earlierForks, { slot, from: forkedFrom }]
+/** Joins the oldest reports when there are too many. */
+const newestReports = (all: ReadonlyArray<ForkReport>): ReadonlyArray<ForkReport> => {
   const oldest = all.slice(0, Math.max(1, all.length - MOST_REPORTS + 1))
   const newest = oldest.at(-1)
   return newest === undefined
@@ -77,15 +72,55 @@ export const reportsAfter = ({
     : [{ slot: newest.slot, from: Math.min(...oldest.map(({ from }) => from)) }, ...all.slice(oldest.length)]
 }
 
-/** The block with the reports of earlier blocks that it does not repeat yet. */
-export const withReports = <B extends ForkReports & { readonly slot: number }>(
+/** The reports that a later block repeats: those that this block repeats, and its own. */
+export const reportsAfter = ({
+  earlierForks = [],
+  forkedFrom,
+  slot
+}: ForkReports & { readonly slot: number }): ReadonlyArray<ForkReport> =>
+  newestReports(forkedFrom === undefined ? earlierForks : [...earlierForks, { slot, from: forkedFrom }])
+
+/**
+ * The block with the reports of earlier blocks that it does not repeat yet. A block that was read again without its own
+ * report gets it back.
+ */
+export const withReports = <B extends ForkReports & { readonly slot: number; readonly afterGap?: boolean }>(
   block: B,
   reports: ReadonlyArray<ForkReport>
 ): B => {
-  const { earlierForks = [], slot } = block
+  const { earlierForks = [], forkedFrom = Number.POSITIVE_INFINITY, slot } = block
   const [oldest = slot] = earlierForks.map((report) => report.slot)
   const added = reports.filter((report) => report.slot < oldest)
-  return added.length === 0 ? block : { ...block, earlierForks: [...added, ...earlierForks] }
+  const own = reports.filter((report) => report.slot === slot).map(({ from }) => from)
+  return {
+    ...block,
+    ...(added.length > 0 && { earlierForks: [...added, ...earlierForks] }),
+    ...(own.length > 0 && { afterGap: true, forkedFrom: Math.min(forkedFrom, ...own) })
+  }
+}
+
+/** The reports of the blocks that a process has read, from its feed or from a bus. */
+export class ForkLog {
+  #reports: ReadonlyArray<ForkReport> = []
+
+  /** Notes what a block reports and repeats. Blocks may come in any order, and more than once. */
+  note(block: ForkReports & { readonly slot: number }): void {
+    const added = reportsAfter(block).filter(
+      ({ from, slot }) => !this.#reports.some((known) => known.slot >= slot && known.from <= from)
+    )
+    if (added.length > 0) {
+      this.#reports = newestReports([...this.#reports, ...added].toSorted((a, b) => a.slot - b.slot))
+    }
+  }
+
+  /**
+   * The block with the noted reports. It has a gap before it when it is the first block after the slot `last` that tells
+   * of one of them.
+   */
+  told<B extends ForkReports & { readonly slot: number; readonly afterGap: boolean }>(block: B, last: number): B {
+    const isNew = this.#reports.some(({ slot }) => slot > last && slot <= block.slot)
+    return withReports(isNew ? { ...block, afterGap: true } : block, this.#reports)
+  }
 }
 
 /** The first slot of another fork for a reader whose newest block is `last`; infinite when it has no such block. */

@@ -63,7 +63,13 @@ export const driveTape = (
         chain === null
           ? bus.newest(name).pipe(
               Effect.flatMap((newest) =>
-                relayBlocks(feed, line, { name, after: newest ?? 0 }, makeBlockPricing(prices), halves.applied.reached)
+                relayBlocks(
+                  feed,
+                  line,
+                  { name, after: newest ?? 0, forks: halves.forks },
+                  makeBlockPricing(prices),
+                  halves.applied.reached
+                )
               ),
               keepTrying("Filling the bus of blocks")
             )

@@ -27,7 +27,7 @@ export const followChain = Effect.fnUntraced(function* <Body>(
   halves: TapeHalves,
   onApplied: (batch: PricedBatch, nowMs: number) => void = () => {}
 ) {
-  const { applied, restored } = halves
+  const { applied, forks, restored } = halves
   yield* applied.moveTo(begun?.slot ?? 0)
   const restore = begun === null ? Effect.void : fillTape({ durable: () => halves.durable(), limits, stores, tape })
   yield* Effect.andThen(restore, Deferred.succeed(restored, undefined)).pipe(
@@ -37,6 +37,7 @@ export const followChain = Effect.fnUntraced(function* <Body>(
   const state = { isBroken: false }
   const take = Effect.fnUntraced(function* ({ body, isAfterGap }: BusEntry<Body>) {
     const batch = decode(body)
+    forks.note(batch)
     const next = isAfterGap || state.isBroken ? { ...batch, afterGap: true } : batch
     yield* tape.apply(next)
     state.isBroken = false

@@ -9,7 +9,7 @@ import type { BusEntry } from "../../storage/bus/BlockBus.ts"
 import type { AppendRefused } from "../../storage/bus/busLog.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
 import type { ChainIdentity } from "../model/ChainIdentity.ts"
-import { type ForkReport, reportsAfter, withReports } from "../model/Gaps.ts"
+import type { ForkLog } from "../model/Gaps.ts"
 import type { TradeBatch } from "../model/TradeBatch.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
 import { importBeside } from "./importBeside.ts"
@@ -31,20 +31,41 @@ import {
 import { WatchedWallets } from "./WatchedWallets.ts"
 
 const RETRY_EVERY = "300 millis"
+/** The newest block of the bus comes at once, unless the bus has lost it meanwhile. */
+const NEWEST_WITHIN = "5 seconds"
+
+/** Notes the forks that the newest block of the bus tells of. Another process may have read the blocks before it. */
+const noteForks = Effect.fnUntraced(function* <Body>({ bus, decode }: BlockLine<Body>, name: string, forks: ForkLog) {
+  const newest = yield* bus.newest(name)
+  if (newest === null) {
+    return
+  }
+  yield* bus.follow(name, newest - 1).pipe(
+    Stream.take(1),
+    Stream.runForEach(({ body }) => Effect.sync(() => forks.note(decode(body)))),
+    Effect.timeout(NEWEST_WITHIN),
+    Effect.catchCause((cause) =>
+      Effect.logWarning("The newest block of the bus cannot be read: later blocks do not repeat its forks", cause)
+    )
+  )
+})
 
 /**
  * Reads the blocks of the feed after a slot, prices them and appends them to the bus, and waits for `taken` after each.
  * Ends with the feed; fails when an append fails. A block that cannot be priced is logged and left out; the next block
- * then has a gap before it. Each block repeats the forks that earlier blocks report, for readers that lose those.
+ * then has a gap before it. Each block repeats the forks that earlier blocks report, for readers that lose those. `forks`
+ * outlives the relay, because the feed does not report a fork again.
  */
 export const relayBlocks = Effect.fnUntraced(function* <Body>(
   feed: TapeParts["feed"],
-  { bus, encode }: BlockLine<Body>,
-  { after, name }: { readonly name: string; readonly after: number },
+  line: BlockLine<Body>,
+  { after, forks, name }: { readonly name: string; readonly after: number; readonly forks: ForkLog },
   pricing: BlockPricing,
   taken: (slot: number) => Effect.Effect<void>
 ) {
-  const position = { read: after, appended: after, isBroken: false, reports: new Array<ForkReport>() }
+  const { bus, encode } = line
+  yield* noteForks(line, name, forks)
+  const position = { read: after, appended: after, isBroken: false }
   const price = (batch: TradeBatch) =>
     pricing.price(position.isBroken ? { ...batch, afterGap: true } : batch).pipe(
       Effect.map(encode),
@@ -57,8 +78,8 @@ export const relayBlocks = Effect.fnUntraced(function* <Body>(
       })
     )
   const relay = Effect.fnUntraced(function* (read: TradeBatch) {
-    const batch = withReports(read, position.reports)
-    position.reports = Array.from(reportsAfter(batch))
+    forks.note(read)
+    const batch = forks.told(read, position.appended)
     position.read = Math.max(position.read, batch.slot)
     const body = yield* price(batch)
     if (body !== null) {
@@ -206,7 +227,7 @@ export const leadChain = Effect.fnUntraced(function* <Body>(
     // Set before the store is read, so that it gets the swaps of a repair that ends meanwhile.
     pricing.current = next
     yield* from === 0 ? Effect.void : recallSoon(stores.trades, next, from)
-    yield* relayBlocks(feed, line, { name: chain.genesis, after: from }, next, taken)
+    yield* relayBlocks(feed, line, { name: chain.genesis, after: from, forks: halves.forks }, next, taken)
   }).pipe(Effect.scoped)
   // A failed append may have reached the bus: begin again behind the newest block of the bus. On a shared bus a refused
   // append means that another process leads. On an own bus there is nobody else.

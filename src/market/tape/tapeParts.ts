@@ -8,6 +8,7 @@ import type { PriceBook } from "../../tokens/PriceBook.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
 import type { StoreAccess } from "../model/BlockStore.ts"
 import type { ChainIdentity } from "../model/ChainIdentity.ts"
+import { ForkLog } from "../model/Gaps.ts"
 import { isAcceptable } from "../model/isAcceptable.ts"
 import type { MarketStores } from "../model/MarketStores.ts"
 import type { StoredBatch } from "../model/StoredBatch.ts"
@@ -73,6 +74,8 @@ export interface TapeHalves {
   readonly restored: Deferred.Deferred<void>
   /** The newest block that the follower has applied or left out. */
   readonly applied: Position
+  /** The forks that the blocks tell of, those of the bus and those of the feed. */
+  readonly forks: ForkLog
   /** The newest stored slot. */
   durable: () => number
   /** The state of the recorder, in a process with a bus of its own. */
@@ -82,6 +85,7 @@ export interface TapeHalves {
 export const makeHalves: Effect.Effect<TapeHalves> = Effect.map(Deferred.make<void>(), (restored) => ({
   restored,
   applied: new Position(),
+  forks: new ForkLog(),
   durable: () => 0,
   health: () => ({ observedAtMs: null, status: "unavailable" })
 }))
