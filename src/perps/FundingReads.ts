@@ -25,13 +25,16 @@ export interface FundingRequest {
 }
 
 export interface FundingPage {
-  readonly kind: FundingPast["kind"]
+  /** Null without rates. */
+  readonly kind: FundingPast["kind"] | null
   /** Newest first. May be fewer than the limit while there are more. */
   readonly rates: ReadonlyArray<PastRate>
   /** The next page has rates before this time; null on the last page. */
   readonly nextBeforeMs: number | null
   /** Why rates of the page's time may be missing; null when none is. */
   readonly missing: CoverageReason | null
+  /** The page has rates before this time: the requested one, or when they were read. */
+  readonly toMs: number
   /** When the newest of the rates were read. */
   readonly readAtMs: number | null
 }
@@ -46,6 +49,8 @@ const CONCURRENCY = 2
 const MOST_SPANS = 2
 /** How long after its end a span may still get rates. */
 const LATE_MS = 2 * HOUR_MS
+/** How late the newest rate may be before it counts as missing. */
+const GRACE_MS = 15 * 60_000
 
 interface Span extends PastRates {
   readonly readAtMs: number
@@ -53,10 +58,33 @@ interface Span extends PastRates {
   readonly isOver: boolean
 }
 
-/** True when the next older rate is further away than one and a half times its time. */
-const isGap = (kind: FundingPast["kind"], newer: PastRate, older: PastRate | undefined): boolean => {
-  const hours = kind === "hourly" ? 1 : newer.rateHours
-  return older !== undefined && hours !== null && newer.atMs - older.atMs > 1.5 * hours * HOUR_MS
+/** The time between a rate and the rate before; null where it is not known. */
+const stepMs = (kind: FundingPast["kind"], { rateHours }: PastRate): number | null =>
+  kind === "hourly" ? HOUR_MS : rateHours === null ? null : rateHours * HOUR_MS
+
+/**
+ * True when a rate of the page's time is missing, or may be. `known` has the rates of the page and around it. There is a
+ * gap where the next older rate is further away than one and a half times the rate's time, and where the time up to the
+ * end of the page has room for another rate. A rate of unknown hours does not tell, nor does a page without any.
+ */
+const lacksRate = (
+  kind: FundingPast["kind"],
+  known: ReadonlyArray<PastRate>,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }
+): boolean => {
+  const inOrder = known.toSorted((a, b) => a.atMs - b.atMs)
+  const isMissingNear = (rate: PastRate, place: number): boolean => {
+    const step = stepMs(kind, rate)
+    if (step === null) {
+      return rate.atMs >= fromMs && rate.atMs < toMs
+    }
+    const [older, newer] = [inOrder[place - 1], inOrder[place + 1]]
+    const olderMs = older?.atMs ?? Number.NEGATIVE_INFINITY
+    const isBefore = rate.atMs - olderMs > 1.5 * step && rate.atMs - step >= fromMs && olderMs + step < toMs
+    const isNewest = newer === undefined || (stepMs(kind, newer) === null && newer.atMs > fromMs)
+    return isBefore || (isNewest && rate.atMs + step + GRACE_MS < toMs)
+  }
+  return fromMs >= toMs || inOrder.length === 0 || inOrder.some(isMissingNear)
 }
 
 const unreadable = (why: VenueUnreadable["why"], detail: string) => new VenueUnreadable({ why, detail })
@@ -92,7 +120,8 @@ export const makeFundingReads = Effect.fnUntraced(function* (
       permits.withPermit,
       guarded
     )
-    const span: Span = { ...rates, readAtMs, isOver: rates.isWhole && endMs + LATE_MS <= readAtMs }
+    const keptAtMs = rates.readAtMs ?? readAtMs
+    const span: Span = { ...rates, readAtMs: keptAtMs, isOver: rates.isWhole && endMs + LATE_MS <= keptAtMs }
     return span
   })
 
@@ -113,11 +142,21 @@ export const makeFundingReads = Effect.fnUntraced(function* (
     )
 
   const page = Effect.fnUntraced(function* ({ beforeMs, fromMs, limit, symbol }: FundingRequest) {
+    /** All that was read, with the rates around the page. */
     const found = new Map<number, PastRate>()
+    const reads: Array<{ readonly startMs: number; readonly span: Span }> = []
     let missing: CoverageReason | null = null
-    let readAtMs: number | null = null
+    let toMs = beforeMs
+    const ratesFrom = (firstMs: number) =>
+      [...found.values()]
+        .filter(({ atMs }) => atMs >= Math.max(firstMs, fromMs) && atMs < toMs)
+        .toSorted((a, b) => b.atMs - a.atMs)
     let startMs = Math.floor((beforeMs - 1) / past.spanMs) * past.spanMs
-    for (let count = 0; count < MOST_SPANS && startMs + past.spanMs > fromMs && found.size <= limit; count++) {
+    for (
+      let count = 0;
+      count < MOST_SPANS && startMs + past.spanMs > fromMs && ratesFrom(startMs + past.spanMs).length <= limit;
+      count++
+    ) {
       const read = yield* Effect.result(spanAt(symbol, startMs))
       if (Result.isFailure(read)) {
         // What has been read is a page, and the next page begins with the span that failed.
@@ -127,26 +166,35 @@ export const makeFundingReads = Effect.fnUntraced(function* (
         break
       }
       const { success: span } = read
-      const inPage = ({ atMs }: PastRate) => atMs >= Math.max(startMs, fromMs) && atMs < beforeMs
-      for (const rate of span.rates.filter((rate) => inPage(rate) && rate.atMs < startMs + past.spanMs)) {
+      for (const rate of span.rates) {
         found.set(rate.atMs, rate)
+      }
+      if (count === 0) {
+        // Nothing is known of the time since a span that was kept.
+        toMs = Math.max(fromMs, Math.min(beforeMs, span.readAtMs))
       }
       const isKept = span.keptFromMs === undefined || Math.max(startMs, fromMs) >= span.keptFromMs
       missing ??= span.isWhole ? (isKept ? null : "resolution_retention") : "source_gap"
-      readAtMs ??= span.readAtMs
+      reads.push({ startMs, span })
       startMs -= past.spanMs
     }
-    const all = [...found.values()].toSorted((a, b) => b.atMs - a.atMs)
-    const rates = all.slice(0, limit)
-    const last = rates.at(-1)
     const readFromMs = startMs + past.spanMs
-    const isGappy = rates.some((rate, place) => isGap(past.kind, rate, all[place + 1]))
+    const all = ratesFrom(readFromMs)
+    const rates = all.slice(0, limit)
+    const [newest] = rates
+    const last = rates.at(-1)
+    const nextBeforeMs = all.length > limit && last !== undefined ? last.atMs : readFromMs > fromMs ? readFromMs : null
+    const listedFromMs = Math.max(0, ...reads.map(({ span }) => span.listedFromMs ?? 0))
+    const pageMs = { fromMs: Math.max(fromMs, nextBeforeMs ?? fromMs, listedFromMs), toMs }
+    const isGappy = listedFromMs < toMs && lacksRate(past.kind, [...found.values()], pageMs)
+    const newestRead = reads.find(({ startMs }) => newest !== undefined && newest.atMs >= startMs) ?? reads[0]
     return {
-      kind: past.kind,
+      kind: newest === undefined ? null : past.kind,
       rates,
-      nextBeforeMs: all.length > limit && last !== undefined ? last.atMs : readFromMs > fromMs ? readFromMs : null,
+      nextBeforeMs,
       missing: missing ?? (isGappy ? ("source_gap" as const) : null),
-      readAtMs
+      toMs,
+      readAtMs: newestRead?.span.readAtMs ?? null
     }
   })
 

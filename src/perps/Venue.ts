@@ -65,7 +65,7 @@ export interface PastRate {
   readonly atMs: number
   /** The share of a position that longs pay to shorts. */
   readonly rate: Ratio
-  /** Hours that the rate covers; null where the venue does not say. */
+  /** Hours that the rate covers; null where they are not known. */
   readonly rateHours: number | null
   /** What a unit of the venue has accrued since its beginning, in units of 10^-30; null where the venue does not say. */
   readonly index: bigint | null
@@ -78,6 +78,10 @@ export interface PastRates {
   readonly isWhole: boolean
   /** Since when the venue keeps rates of this market; absent when it keeps them all. */
   readonly keptFromMs?: number
+  /** When the market was listed: it has no earlier rates. Absent where the venue does not say. */
+  readonly listedFromMs?: number
+  /** When the rates were read, where they were kept from an earlier read. */
+  readonly readAtMs?: number
 }
 
 /** The funding that a venue publishes of the past. */
@@ -86,7 +90,10 @@ export interface FundingPast {
   readonly kind: "settlement" | "hourly"
   /** The span of a read. Spans begin at multiples of it, so that different requests share reads. */
   readonly spanMs: number
-  /** Rates from a time until before another. May return more. */
+  /**
+   * Rates from a time until before another, and the rates around them where the venue has them: a rate that is missing at
+   * an end is noticed by its neighbours. Between the rates that it returns, it has all that the venue has.
+   */
   readonly read: (symbol: string, fromMs: number, toMs: number) => Effect.Effect<PastRates, NoMarket | VenueUnreadable>
 }
 

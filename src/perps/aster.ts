@@ -4,12 +4,12 @@
  * interval, eight hours unless stated; longs pay while it is positive. Only accounts are told a market's fees, so these
  * are the fees of the first tier: 0.04 % and 0.005 % by docs.asterdex.com, read in November 2026. Quoted in USDT.
  */
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach, unreadableMarket } from "./marketListing.ts"
-import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
-import type { FundingPast, PastRate, Venue } from "./Venue.ts"
+import { HOUR_MS, hourlyRate, listedFrom, pastRatesOf } from "./pastRates.ts"
+import type { FundingPast, Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { cacheListing, makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, levelOfPair, LevelPairs, PositiveText, RateText } from "./venueSchemas.ts"
@@ -44,6 +44,7 @@ const Market = Schema.Struct({
   symbol: Schema.String,
   contractType: Schema.String,
   status: Schema.String,
+  onboardDate: Schema.optionalKey(Schema.Unknown),
   filters: Schema.Array(Filter).check(Schema.makeFilter((filters) => lotsOf(filters) !== null))
 })
 const Items = Schema.Array(Schema.Unknown)
@@ -57,6 +58,8 @@ const Interval = Schema.Struct({
 const Premium = Schema.Struct({ symbol: Schema.String, lastFundingRate: RateText })
 
 const FundingRecord = Schema.Struct({ fundingTime: Schema.Int, fundingRate: RateText })
+/** The time of a record whose rate may be in an unknown form. */
+const timeOf = Schema.decodeUnknownOption(Schema.Struct({ fundingTime: Schema.Int }))
 
 const PAST_HOURS = 480
 /** A read of past funding returns at most so many rates. */
@@ -68,23 +71,45 @@ const Depth = Schema.Struct({ E: Schema.Int, bids: LevelPairs, asks: LevelPairs 
 const bySymbol = <Item extends { readonly symbol: string }>(
   items: ReadonlyArray<unknown>,
   schema: Schema.ConstraintCodec<Item, unknown>
-) => listingOf(readEach(items, schema, "symbol", (item) => item)).markets
+) => listingOf(readEach(items, schema, "symbol", (item) => item))
 
-const termsOf = ({ contractType, filters, status }: typeof Market.Type) => {
+const termsOf = ({ contractType, filters, onboardDate, status }: typeof Market.Type) => {
   const lots = lotsOf(filters)
-  return contractType === "PERPETUAL" && status === "TRADING" && lots !== null ? { lots } : null
+  return contractType === "PERPETUAL" && status === "TRADING" && lots !== null ? { lots, onboardDate } : null
 }
 
-/** The longest interval between two settlements, and a minute more. */
-const LONGEST_MS = 8 * HOUR_MS + 60_000
+/** The longest interval between two settlements. */
+const LONGEST_HOURS = 24
+const LONGEST_MS = LONGEST_HOURS * HOUR_MS
+/** How far from its time a settlement may be. */
+const NEAR_MS = 60_000
 
-/** Adds the hours since the rate before. The venue states the interval of the present alone. */
-const sinceTheLast = (rates: ReadonlyArray<PastRate>): ReadonlyArray<PastRate> => {
-  const inOrder = rates.toSorted((a, b) => a.atMs - b.atMs)
-  return inOrder.map((rate, place) => {
-    const passedMs = rate.atMs - (inOrder[place - 1]?.atMs ?? Number.NEGATIVE_INFINITY)
-    return { ...rate, rateHours: passedMs <= LONGEST_MS ? Math.round(passedMs / HOUR_MS) || null : null }
-  })
+/** The whole hours between two settlements, where a day has a whole number of such intervals; null for any others. */
+const intervalOf = (passedMs: number): number | null => {
+  const hours = Math.round(passedMs / HOUR_MS)
+  return LONGEST_HOURS % hours === 0 && Math.abs(passedMs - hours * HOUR_MS) <= NEAR_MS ? hours : null
+}
+
+/**
+ * The hours that each settlement covers, by its time. The venue states the interval of the present alone. The time since
+ * the settlement before may have a missing one in it, so it counts where the distance before or after is the same. The
+ * stated interval confirms the newest settlement.
+ *
+ *     00:00   08:00   16:00           08:00   16:00   00:00
+ *               8       8       16      8       8       8     the 16 is confirmed by no neighbour
+ */
+const hoursOf = (timesMs: ReadonlyArray<number>, stated: number | null): ReadonlyMap<number, number> => {
+  const inOrder = [...new Set(timesMs)].toSorted((a, b) => a - b)
+  const passed = inOrder.map((atMs, place) => intervalOf(atMs - (inOrder[place - 1] ?? Number.NaN)))
+  return new Map(
+    inOrder.flatMap((atMs, place) => {
+      const hours = passed[place] ?? null
+      const isStated = place === inOrder.length - 1 && (place === 0 || hours === stated)
+      const isConfirmed = hours !== null && (hours === passed[place - 1] || hours === passed[place + 1])
+      const known = isConfirmed ? hours : isStated ? stated : null
+      return known === null ? [] : [[atMs, known] as const]
+    })
+  )
 }
 
 /** What a read of 100 levels costs. */
@@ -102,21 +127,24 @@ export const aster = Effect.fnUntraced(function* (baseUrl: string) {
       Effect.map(({ value }) => listingOf(readEach(value.symbols, Market, "symbol", termsOf)))
     )
   )
-  const rates = yield* cacheListing(
-    Effect.all([ask(get("premiumIndex"), Items, listed), ask(get("fundingInfo"), Items, listed)], {
-      concurrency: 2
-    }).pipe(
-      Effect.map(([premiums, intervals]) => ({
-        premiums: bySymbol(premiums.value, Premium),
-        intervals: bySymbol(intervals.value, Interval)
-      }))
-    )
+  const premiums = yield* cacheListing(
+    Effect.map(ask(get("premiumIndex"), Items, listed), ({ value }) => bySymbol(value, Premium))
+  )
+  const intervals = yield* cacheListing(
+    Effect.map(ask(get("fundingInfo"), Items, listed), ({ value }) => bySymbol(value, Interval))
   )
 
+  /** The present interval of a market. Fails when it is stated in an unknown form. */
+  const intervalIn = Effect.fnUntraced(function* (name: string) {
+    const { markets, unreadable } = yield* intervals
+    return unreadable.has(name)
+      ? yield* unreadableMarket(name)
+      : (markets.get(name)?.fundingIntervalHours ?? USUAL_INTERVAL_HOURS)
+  })
+
   const fundingIn = Effect.fnUntraced(function* (name: string) {
-    const { intervals, premiums } = yield* rates
-    const premium = premiums.get(name)
-    const hours = intervals.get(name)?.fundingIntervalHours ?? USUAL_INTERVAL_HOURS
+    const [{ markets }, hours] = yield* Effect.all([premiums, intervalIn(name)], { concurrency: 2 })
+    const premium = markets.get(name)
     return premium === undefined ? yield* unreadableMarket(name) : fundingOf(premium.lastFundingRate, hours)
   })
 
@@ -135,8 +163,10 @@ export const aster = Effect.fnUntraced(function* (baseUrl: string) {
     spanMs: PAST_HOURS * HOUR_MS,
     read: Effect.fnUntraced(function* (symbol, fromMs, toMs) {
       const name = `${symbol}${QUOTE}`
-      yield* listing.of(name)
-      const span = `startTime=${fromMs - LONGEST_MS}&endTime=${toMs - 1}`
+      const { onboardDate } = yield* listing.of(name)
+      // The two intervals before the span and the one after it confirm the distances within.
+      const [firstMs, endMs] = [fromMs - 2 * LONGEST_MS, toMs + LONGEST_MS]
+      const span = `startTime=${firstMs}&endTime=${endMs - 1}`
       const { value } = yield* ask(get(`fundingRate?symbol=${name}&${span}&limit=${MOST_PAST}`), Items, {
         isPast: true
       })
@@ -144,7 +174,16 @@ export const aster = Effect.fnUntraced(function* (baseUrl: string) {
         ...hourlyRate(fundingTime, fundingRate),
         rateHours: null
       }))
-      return { rates: sinceTheLast(rates), isWhole }
+      const hasNewest = endMs > (yield* Clock.currentTimeMillis)
+      const stated = hasNewest ? yield* Effect.option(intervalIn(name)) : Option.none()
+      const timesMs = value.flatMap((record) => Option.toArray(timeOf(record)).map(({ fundingTime }) => fundingTime))
+      // A record without a time may be between any two.
+      const hours = hoursOf(timesMs.length === value.length ? timesMs : [], Option.getOrNull(stated))
+      return {
+        rates: rates.map((rate) => ({ ...rate, rateHours: hours.get(rate.atMs) ?? null })),
+        isWhole,
+        ...listedFrom(onboardDate)
+      }
     })
   }
 

@@ -13,7 +13,7 @@ import { tenTo } from "../domain/decimal.ts"
 import { type Book, joinBooks } from "./bookWalk.ts"
 import { ONE, SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
-import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
+import { HOUR_MS, hourlyRate, MARGIN_MS, pastRatesOf } from "./pastRates.ts"
 import { listingOf, makeListing, readEach, termsIn } from "./marketListing.ts"
 import { amountOf, type MarginTier, tierOf } from "./margin.ts"
 import { builderOf } from "./symbols.ts"
@@ -70,7 +70,7 @@ const BOOK_UNITS = 2
 
 /** A read of past funding returns at most 500 rates, and costs a unit more for each 20 of them. */
 const PAST_HOURS = 480
-const PAST_UNITS = LISTING_UNITS + PAST_HOURS / 20
+const PAST_UNITS = LISTING_UNITS + Math.ceil((PAST_HOURS + MARGIN_MS / HOUR_MS) / 20)
 
 /**
  * Digits of the prices of the books that a deep read joins; undefined for all digits. With three digits, 20 levels reach
@@ -211,7 +211,7 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
     spanMs: PAST_HOURS * HOUR_MS,
     read: Effect.fnUntraced(function* (coin, fromMs, toMs) {
       yield* listedAs(coin)
-      const request = info({ type: "fundingHistory", coin, startTime: fromMs, endTime: toMs - 1 })
+      const request = info({ type: "fundingHistory", coin, startTime: fromMs - MARGIN_MS, endTime: toMs - 1 })
       const { value } = yield* ask(request, FundingHistory, { units: PAST_UNITS, isPast: true })
       return pastRatesOf(value, FundingRecord, ({ fundingRate, time }) => hourlyRate(time, fundingRate))
     })

@@ -10,7 +10,7 @@ import { ONE, SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
 import { amountOf } from "./margin.ts"
-import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
+import { HOUR_MS, hourlyRate, MARGIN_MS, pastRatesOf } from "./pastRates.ts"
 import { type FundingPast, NoMarket, type Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { cacheListing, makeAsk } from "./venueHttp.ts"
@@ -116,9 +116,9 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
         urlParams: {
           market_id: String(market_id),
           resolution: "1h",
-          start_timestamp: String(Math.floor(fromMs / 1000)),
+          start_timestamp: String(Math.floor((fromMs - MARGIN_MS) / 1000)),
           end_timestamp: String(Math.floor((toMs - 1) / 1000)),
-          count_back: String(PAST_HOURS)
+          count_back: String(PAST_HOURS + MARGIN_MS / HOUR_MS)
         }
       })
       const { value } = yield* ask(request, Fundings, { isPast: true })

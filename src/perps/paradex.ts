@@ -9,7 +9,7 @@ import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, readEach, termsIn } from "./marketListing.ts"
 import { amountOf } from "./margin.ts"
-import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
+import { HOUR_MS, hourlyRate, listedFrom, pastRatesOf } from "./pastRates.ts"
 import { type FundingPast, isAbsent, type PastRate, type Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk } from "./venueHttp.ts"
@@ -27,6 +27,7 @@ const Market = Schema.Struct({
   min_notional: Schema.optionalKey(DecimalText),
   max_order_size: Schema.optionalKey(DecimalText),
   funding_period_hours: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 24 }))),
+  open_at: Schema.optionalKey(Schema.Unknown),
   fee_config: Schema.Struct({ api_fee: Schema.Struct({ taker_fee: Fee, maker_fee: Fee }) })
 })
 const Summary = Schema.Struct({
@@ -158,7 +159,7 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
     kind: "hourly",
     spanMs: PAST_HOURS * HOUR_MS,
     read: Effect.fnUntraced(function* (symbol, fromMs, toMs) {
-      yield* Cache.get(terms, symbol)
+      const { open_at } = yield* Cache.get(terms, symbol)
       const hours = Array.from({ length: PAST_HOURS }, (_, hour) => fromMs + hour * HOUR_MS)
       const read = yield* Effect.forEach(
         hours.filter((hourMs) => hourMs + NEAR_MS <= toMs),
@@ -167,7 +168,8 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
       )
       return {
         rates: read.flatMap(({ rates }) => rates),
-        isWhole: read.every(({ isWhole }) => isWhole)
+        isWhole: read.every(({ isWhole }) => isWhole),
+        ...listedFrom(open_at)
       }
     })
   }

@@ -5,7 +5,7 @@
  * average price it is a rate. Longs pay while it is positive. Open interest is stated by side in coins, shorts negative.
  * Quoted and settled in USDT.
  */
-import { Cache, Effect, Option, Schema } from "effect"
+import { Cache, Clock, Effect, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { SCALE } from "./exact.ts"
@@ -135,6 +135,7 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
 
   /** Everything that the venue keeps of a market. It has no reads of a span. */
   const kept = Effect.fnUntraced(function* (symbol: string) {
+    const readAtMs = yield* Clock.currentTimeMillis
     const records: Array<unknown> = []
     let page: string | null = null
     for (let count = 0; count < MOST_PAGES; count++) {
@@ -149,9 +150,10 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
         break
       }
     }
-    return pastRatesOf(records, FundingRecord, ({ fundingRate, oraclePriceTwap, ts }) =>
+    const past = pastRatesOf(records, FundingRecord, ({ fundingRate, oraclePriceTwap, ts }) =>
       hourlyRate(ts * 1000, fundingRate, oraclePriceTwap)
     )
+    return { ...past, readAtMs, keptFromMs: Math.min(...past.rates.map(({ atMs }) => atMs)) }
   })
   const keptRates = yield* Cache.makeWith(kept, { capacity: 16, timeToLive: whileGood("1 minute") })
 
@@ -160,8 +162,7 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
     spanMs: PAST_HOURS * HOUR_MS,
     read: Effect.fnUntraced(function* (symbol) {
       yield* listing.of(`${symbol}${SUFFIX}`)
-      const { isWhole, rates } = yield* Cache.get(keptRates, symbol)
-      return { rates, isWhole, keptFromMs: Math.min(...rates.map(({ atMs }) => atMs)) }
+      return yield* Cache.get(keptRates, symbol)
     })
   }
 

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { HOUR_MS, hourlyRate } from "../../src/perps/pastRates.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
-import { type FundingPast, VenueUnreadable } from "../../src/perps/Venue.ts"
+import { type FundingPast, type PastRates, VenueUnreadable } from "../../src/perps/Venue.ts"
 import { market, steady } from "./readings.ts"
 
 const NOW_MS = 1000 * HOUR_MS
@@ -15,9 +15,9 @@ const venueWith = (
   hasRate: (hour: number) => boolean,
   asked: Array<number> = [],
   failsAt: (hour: number) => boolean = () => false,
-  change: Partial<Pick<FundingPast, "kind">> & { readonly keptFromMs?: number } = {}
+  change: Partial<Pick<FundingPast, "kind"> & PastRates> & { readonly hoursOf?: (hour: number) => number | null } = {}
 ) => {
-  const { keptFromMs, kind = "settlement" } = change
+  const { hoursOf: rateHours = () => 1, kind = "settlement", ...rest } = change
   const past: FundingPast = {
     kind,
     spanMs: SPAN_HOURS * HOUR_MS,
@@ -29,9 +29,11 @@ const venueWith = (
         return failsAt(first)
           ? Effect.fail(new VenueUnreadable({ why: "down", detail: "no" }))
           : Effect.succeed({
-              rates: hours.filter(hasRate).map((hour) => hourlyRate(hour * HOUR_MS, BigInt(hour))),
+              rates: hours
+                .filter(hasRate)
+                .map((hour) => ({ ...hourlyRate(hour * HOUR_MS, BigInt(hour)), rateHours: rateHours(hour) })),
               isWhole: true,
-              ...(keptFromMs !== undefined && { keptFromMs })
+              ...rest
             })
       })
   }
@@ -45,6 +47,10 @@ const page = (request: Partial<typeof ALL> = {}) =>
   PerpsVenues.use(({ funding }) => funding("hl", { ...ALL, ...request })).pipe(
     Effect.map((read) => read ?? assert.fail("the venue publishes past funding"))
   )
+
+/** Why rates of a page between these hours may be missing. */
+const missingOf = (fromHour: number, beforeHour: number, limit = 100) =>
+  Effect.map(page({ fromMs: fromHour * HOUR_MS, beforeMs: beforeHour * HOUR_MS, limit }), ({ missing }) => missing)
 
 const hoursOf = (rates: ReadonlyArray<{ readonly atMs: number }>) => rates.map(({ atMs }) => atMs / HOUR_MS)
 const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => from - i)
@@ -91,6 +97,126 @@ describe("pages of past funding", () => {
       Effect.gen(function* () {
         assert.strictEqual((yield* page()).missing, "source_gap")
         assert.isNull((yield* page({ beforeMs: 990 * HOUR_MS })).missing)
+      })
+    )
+  )
+
+  it.effect("say that rates are missing at their ends, where the time has room for another", () =>
+    using(
+      venueWith((hour) => hour >= 985 && hour < 997),
+      Effect.gen(function* () {
+        assert.isNull(yield* missingOf(985, 997))
+        // The newest may be a quarter of an hour late.
+        assert.isNull(yield* missingOf(985, 997.25))
+        assert.strictEqual(yield* missingOf(985, 997.3), "source_gap")
+        assert.strictEqual(yield* missingOf(985, 1000, 3), "source_gap")
+        assert.strictEqual(yield* missingOf(984, 997), "source_gap")
+        assert.isNull(yield* missingOf(984.5, 997))
+        // The pages before the oldest rate know of it.
+        assert.isNull(yield* missingOf(980, 997, 5))
+        assert.isNull(yield* missingOf(980, 992, 5))
+        assert.strictEqual(yield* missingOf(980, 987, 5), "source_gap")
+      })
+    )
+  )
+
+  it.effect("notice a rate that is missing at the border of two spans", () =>
+    using(
+      venueWith((hour) => hour !== 990),
+      Effect.gen(function* () {
+        const first = yield* page({ fromMs: 985 * HOUR_MS, limit: 9 })
+        assert.deepStrictEqual([first.missing, first.nextBeforeMs], [null, 991 * HOUR_MS])
+        const second = yield* page({ fromMs: 985 * HOUR_MS, beforeMs: 991 * HOUR_MS })
+        assert.deepStrictEqual([hoursOf(second.rates), second.missing], [down(989, 985), "source_gap"])
+        const older = yield* page({ fromMs: 985 * HOUR_MS, beforeMs: 990 * HOUR_MS })
+        assert.isNull(older.missing)
+      })
+    )
+  )
+
+  it.effect("without rates are complete only when the market was listed later, and have no kind", () =>
+    Effect.gen(function* () {
+      for (const [listedFromMs, missing] of [
+        [undefined, "source_gap"],
+        [NOW_MS - HOUR_MS, "source_gap"],
+        [NOW_MS, null]
+      ] as const) {
+        const read = yield* using(
+          venueWith(() => false, [], undefined, listedFromMs === undefined ? {} : { listedFromMs }),
+          page({ fromMs: 985 * HOUR_MS })
+        )
+        assert.deepStrictEqual([read.rates, read.kind, read.missing, read.nextBeforeMs], [[], null, missing, null])
+      }
+    })
+  )
+
+  it.effect("expect no rates from before the market was listed", () =>
+    Effect.gen(function* () {
+      for (const [listedFromMs, missing] of [
+        [992 * HOUR_MS + 1, null],
+        [992 * HOUR_MS, "source_gap"]
+      ] as const) {
+        const read = yield* using(
+          venueWith((hour) => hour >= 993, [], undefined, { listedFromMs }),
+          page({ fromMs: 985 * HOUR_MS })
+        )
+        assert.strictEqual(read.missing, missing)
+      }
+    })
+  )
+
+  it.effect("may lack rates where the hours of one are not known", () =>
+    using(
+      venueWith(() => true, [], undefined, { hoursOf: (hour) => (hour === 995 ? null : 1) }),
+      Effect.gen(function* () {
+        assert.strictEqual((yield* page()).missing, "source_gap")
+        assert.strictEqual((yield* page({ fromMs: 995 * HOUR_MS })).missing, "source_gap")
+        assert.isNull((yield* page({ fromMs: 996 * HOUR_MS })).missing)
+        assert.isNull((yield* page({ beforeMs: 995 * HOUR_MS })).missing)
+        assert.strictEqual((yield* page({ beforeMs: 995.5 * HOUR_MS })).missing, "source_gap")
+      })
+    )
+  )
+
+  it.effect("end when their rates were read: a span that is kept says nothing of the time since", () =>
+    using(
+      venueWith(() => true),
+      Effect.gen(function* () {
+        const readMs = NOW_MS + 2 * HOUR_MS - 10_000
+        yield* TestClock.setTime(readMs)
+        const first = yield* page({ beforeMs: readMs })
+        assert.deepStrictEqual([first.toMs, first.readAtMs, first.missing], [readMs, readMs, null])
+        yield* TestClock.adjust("40 seconds")
+        const kept = yield* page({ beforeMs: readMs + 40_000, fromMs: NOW_MS })
+        assert.deepStrictEqual([hoursOf(kept.rates), kept.toMs, kept.readAtMs], [[1001, 1000], readMs, readMs])
+        yield* TestClock.adjust("40 seconds")
+        const later = yield* page({ beforeMs: readMs + 80_000, fromMs: NOW_MS })
+        assert.deepStrictEqual([hoursOf(later.rates), later.toMs], [[1002, 1001, 1000], readMs + 80_000])
+      })
+    )
+  )
+
+  it.effect("were read when their newest rates were, not when a newer span was", () =>
+    using(
+      venueWith((hour) => hour < 1000),
+      Effect.gen(function* () {
+        yield* TestClock.setTime(NOW_MS - 10_000)
+        yield* page({ beforeMs: NOW_MS - 10_000 })
+        yield* TestClock.setTime(NOW_MS + 30_000)
+        const { rates, readAtMs, toMs } = yield* page({ beforeMs: NOW_MS + 30_000 })
+        assert.deepStrictEqual([hoursOf(rates)[0], readAtMs, toMs], [999, NOW_MS - 10_000, NOW_MS + 30_000])
+      })
+    )
+  )
+
+  it.effect("say when a venue kept what it answers", () =>
+    using(
+      venueWith(() => true, [], undefined, { readAtMs: NOW_MS - 50_000 }),
+      Effect.gen(function* () {
+        const { readAtMs, toMs } = yield* page()
+        assert.deepStrictEqual([readAtMs, toMs], [NOW_MS - 50_000, NOW_MS - 50_000])
+        const none = yield* page({ fromMs: NOW_MS - 40_000 })
+        assert.deepStrictEqual([none.rates, none.toMs, none.missing], [[], NOW_MS - 40_000, "source_gap"])
       })
     )
   )

@@ -1,8 +1,12 @@
 /** Past funding of every venue that publishes it, from answers in their documented form. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { shownRate } from "../../src/perps/fundingPage.ts"
 import { HOUR_MS } from "../../src/perps/pastRates.ts"
+import { recordedAster } from "./asterAnswers.ts"
+import { recordedParadex } from "./paradexAnswers.ts"
+import { recordedVelocity } from "./velocityAnswers.ts"
 import { json, type Override, recordedClient, recordings } from "./recorded.ts"
 import { RECORDED_MS, type Recording } from "./recording.ts"
 
@@ -105,19 +109,21 @@ const pasts: ReadonlyArray<Past> = [
     ]
   },
   {
-    // The interval of the past is the time since the rate before. The first rate has none before it.
+    // The distance to the rate before is its interval where a neighbour has the same, or the venue states it (4 hours).
     key: "aster",
     asked: "GET /fapi/v1/fundingRate",
     answer: [
-      { symbol: "BTCUSDT", fundingRate: "0.00010000", fundingTime: RECORDED_MS - 12 * HOUR_MS },
-      { symbol: "BTCUSDT", fundingRate: "-0.03750000", fundingTime: RECORDED_MS - 4 * HOUR_MS + 7 },
-      { symbol: "BTCUSDT", fundingRate: "0.00020000", fundingTime: RECORDED_MS - 0.5 * HOUR_MS }
+      { symbol: "BTCUSDT", fundingRate: "0.00010000", fundingTime: RECORDED_MS - 22 * HOUR_MS },
+      { symbol: "BTCUSDT", fundingRate: "0.00020000", fundingTime: RECORDED_MS - 14 * HOUR_MS },
+      { symbol: "BTCUSDT", fundingRate: "-0.03750000", fundingTime: RECORDED_MS - 6 * HOUR_MS + 7 },
+      { symbol: "BTCUSDT", fundingRate: "0.00020000", fundingTime: RECORDED_MS - 2 * HOUR_MS }
     ],
     kind: "settlement",
     means: [
-      { hoursAgo: 12, rate: "0.0001", hours: null, aprPct: null },
-      { hoursAgo: 4 - 7 / HOUR_MS, rate: "-0.0375", hours: 8, aprPct: "-4106.25" },
-      { hoursAgo: 0.5, rate: "0.0002", hours: 3, aprPct: "58.4" }
+      { hoursAgo: 22, rate: "0.0001", hours: null, aprPct: null },
+      { hoursAgo: 14, rate: "0.0002", hours: 8, aprPct: "21.9" },
+      { hoursAgo: 6 - 7 / HOUR_MS, rate: "-0.0375", hours: 8, aprPct: "-4106.25" },
+      { hoursAgo: 2, rate: "0.0002", hours: 4, aprPct: "43.8" }
     ]
   },
   {
@@ -233,6 +239,126 @@ describe("the past funding of Velocity", () => {
         [1, 2, 3]
       )
       assert.strictEqual(keptFromMs, RECORDED_MS - 3 * HOUR_MS)
+    })
+  )
+
+  it.effect("has the time of the read that is kept, not of the read that finds it", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(RECORDED_MS)
+      const past = (yield* recordedVelocity.make).past ?? assert.fail()
+      yield* past.read("BTC", RECORDED_MS - HOUR_MS, RECORDED_MS)
+      yield* TestClock.adjust("40 seconds")
+      const { readAtMs } = yield* past.read("BTC", RECORDED_MS - 2 * HOUR_MS, RECORDED_MS)
+      assert.strictEqual(readAtMs, RECORDED_MS)
+      yield* TestClock.adjust("40 seconds")
+      const later = yield* past.read("BTC", RECORDED_MS - 2 * HOUR_MS, RECORDED_MS)
+      assert.strictEqual(later.readAtMs, RECORDED_MS + 80_000)
+    }).pipe(
+      Effect.provide(
+        recordedClient({
+          ...recordedVelocity.answers,
+          "GET /market/BTC-PERP/fundingRates": { success: true, records: [record(1)] }
+        })
+      ),
+      Effect.scoped
+    )
+  )
+})
+
+interface Settled {
+  /** The hours before the recording, oldest first. */
+  readonly hoursAgo: ReadonlyArray<number>
+  /** The hour of a record without a rate. */
+  readonly odd?: number
+  /** True when that record has no time either. */
+  readonly isTimeless?: boolean
+  /** The answer of the venue about present intervals, which says four hours when left out. */
+  readonly intervals?: unknown
+}
+
+/** The hours of Aster's rates after these settlements. */
+const hoursOf = Effect.fnUntraced(function* ({ hoursAgo, intervals, isTimeless = false, odd }: Settled) {
+  const past = pasts.find(({ key }) => key === "aster") ?? assert.fail()
+  const answer = hoursAgo.map((hour) => ({
+    symbol: "BTCUSDT",
+    fundingRate: hour === odd ? null : "0.0001",
+    fundingTime: hour === odd && isTimeless ? null : RECORDED_MS - hour * HOUR_MS
+  }))
+  const { isWhole, rates } = yield* read(past, (name) =>
+    name === past.asked
+      ? json(answer)
+      : name === "GET /fapi/v1/fundingInfo" && intervals !== undefined
+        ? json(intervals)
+        : undefined
+  )
+  assert.strictEqual(isWhole, odd === undefined)
+  return rates.map(({ rateHours }) => rateHours)
+})
+
+describe("the hours of Aster's past rates", () => {
+  it.effect("are not the distance over a missing settlement", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* hoursOf({ hoursAgo: [56, 48, 40, 24, 16, 8] }), [null, 8, 8, null, 8, 8])
+      assert.deepStrictEqual(yield* hoursOf({ hoursAgo: [20, 16, 12, 4] }), [null, 4, 4, null])
+      assert.deepStrictEqual(yield* hoursOf({ hoursAgo: [40, 24, 8] }), [null, null, null])
+    })
+  )
+
+  it.effect("are not the distance over a record that cannot be read", () =>
+    Effect.gen(function* () {
+      const settled = { hoursAgo: [40, 32, 24, 16, 8], odd: 24 }
+      assert.deepStrictEqual(yield* hoursOf(settled), [null, 8, 8, 8])
+      assert.deepStrictEqual(yield* hoursOf({ ...settled, isTimeless: true }), [null, null, null, null])
+    })
+  )
+
+  it.effect("are whatever the neighbours confirm: any interval up to a day, also one that changes", () =>
+    Effect.gen(function* () {
+      for (const hours of [1, 2, 4, 8, 12, 24]) {
+        const hoursAgo = [4, 3, 2, 1].map((times) => times * hours)
+        assert.deepStrictEqual(yield* hoursOf({ hoursAgo }), [null, hours, hours, hours])
+      }
+      assert.deepStrictEqual(yield* hoursOf({ hoursAgo: [28, 20, 12, 8, 4] }), [null, 8, 8, 4, 4])
+    })
+  )
+
+  it.effect("are the stated interval for the newest rate, while it is stated in a known form", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* hoursOf({ hoursAgo: [4] }), [4])
+      assert.deepStrictEqual(yield* hoursOf({ hoursAgo: [5, 1] }), [null, 4])
+      assert.deepStrictEqual(yield* hoursOf({ hoursAgo: [4], intervals: [] }), [8])
+      const odd = [{ symbol: "BTCUSDT", fundingIntervalHours: "four" }]
+      assert.deepStrictEqual(yield* hoursOf({ hoursAgo: [4], intervals: odd }), [null])
+      yield* TestClock.setTime(RECORDED_MS + 48 * HOUR_MS)
+      assert.deepStrictEqual(yield* hoursOf({ hoursAgo: [4] }), [null])
+    })
+  )
+})
+
+describe("when a market was listed", () => {
+  it.effect("is known of Aster and Paradex", () =>
+    Effect.gen(function* () {
+      const [listings, open] = [
+        recordedAster.answers["GET /fapi/v1/exchangeInfo"],
+        recordedParadex.answers["GET /markets"]
+      ]
+      const [listed] = Object(listings).symbols
+      const [opened] = Object(open).results
+      for (const [stated, listedFromMs] of [
+        [RECORDED_MS, RECORDED_MS],
+        ["soon", undefined],
+        [0, undefined]
+      ] as const) {
+        const answers: Record<string, unknown> = {
+          "GET /fapi/v1/exchangeInfo": { symbols: [{ ...listed, onboardDate: stated }] },
+          "GET /markets": { results: [{ ...opened, open_at: stated }] }
+        }
+        for (const key of ["aster", "paradex"]) {
+          const past = pasts.find((one) => one.key === key) ?? assert.fail()
+          const known = yield* read(past, (name) => (name in answers ? json(answers[name]) : undefined))
+          assert.strictEqual(known.listedFromMs, listedFromMs, key)
+        }
+      }
     })
   )
 })

@@ -134,6 +134,32 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
+    it.effect("say that a market had no funding only where the whole week is known", () =>
+      Effect.gen(function* () {
+        const { page } = yield* (yield* App).visit("/perps")
+        yield* Effect.promise(async () => {
+          const answers = {
+            hl: { nextCursor: "more", coverage: { complete: true, reason: null } },
+            dydx: { nextCursor: null, coverage: { complete: false, reason: "source_gap" } },
+            lighter: { nextCursor: null, coverage: { complete: true, reason: null } }
+          }
+          await page.route(/\/perps\/funding\?/u, (route) => {
+            const venue = new URL(route.request().url()).searchParams.get("venue")
+            const { coverage, nextCursor } = venue === "hl" || venue === "dydx" ? answers[venue] : answers.lighter
+            const meta = { venue, kind: null, reason: null, observedAtMs: 1, coverage }
+            return route.fulfill({ json: { data: [], nextCursor, meta } })
+          })
+          const past = page.getByRole("region", { name: "Past funding" })
+          await past.getByLabel("Venue").selectOption("Lighter")
+          await past.getByText("No funding in the last week.").waitFor()
+          for (const name of ["Hyperliquid", "dYdX"]) {
+            await past.getByLabel("Venue").selectOption(name)
+            await past.getByText(`${name} has no funding of the last days that is known here.`).waitFor()
+          }
+        })
+      })
+    )
+
     it.effect("compare the venues of an order, and name the cheapest with its costs", () =>
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit("/perps")

@@ -68,7 +68,7 @@ const requestedSpan = Effect.fnUntraced(function* ({ from, to }: typeof PerpsFun
     : { fromMs, beforeMs }
 })
 
-const NOTHING = { kind: null, rates: [], nextBeforeMs: null, readAtMs: null } as const
+const NOTHING = { kind: null, rates: [], nextBeforeMs: null, readAtMs: null, toMs: null } as const
 
 /** A page, or why there is none: the market does not exist, or the venue publishes no past funding. */
 const pageOf = (read: Result.Result<FundingPage | null, VenueFault>) => {
@@ -131,7 +131,7 @@ export const layer = HttpApiBuilder.group(
         return yield* new PerpsUnavailable()
       }
       const page = yield* pageOf(yield* Effect.result(perps.funding(venue, { symbol, fromMs, beforeMs, limit })))
-      const { coverage, kind, nextBeforeMs, rates, readAtMs, reason } = page
+      const { coverage, kind, nextBeforeMs, rates, readAtMs, reason, toMs } = page
       const next = nextBeforeMs === null ? null : [String(nextBeforeMs), String(fromMs)]
       return {
         data: rates.map(shownRate),
@@ -142,7 +142,7 @@ export const layer = HttpApiBuilder.group(
           symbol,
           venueSymbol: venueName(venue, symbol).name,
           from: Math.floor(fromMs / 1000),
-          to: Math.floor(beforeMs / 1000),
+          to: Math.floor((toMs ?? beforeMs) / 1000),
           kind,
           reason,
           observedAtMs: readAtMs,

@@ -20,8 +20,8 @@ const PERCENT = 100
 const columns: ReadonlyArray<Column<Rate>> = [
   { name: "Time", cell: ({ atMs }) => <When atMs={atMs} /> },
   { name: "Longs pay", isNumber: true, cell: ({ rate }) => <Amount of={Number(rate) * PERCENT} unit="percent" /> },
-  { name: "Hours", isNumber: true, cell: ({ hours }) => <Amount of={hours} unit="plain" why="not published" /> },
-  { name: "A year", isNumber: true, cell: ({ aprPct }) => <Amount of={aprPct} unit="percent" why="not published" /> }
+  { name: "Hours", isNumber: true, cell: ({ hours }) => <Amount of={hours} unit="plain" why="not known" /> },
+  { name: "A year", isNumber: true, cell: ({ aprPct }) => <Amount of={aprPct} unit="percent" why="not known" /> }
 ]
 
 const reasons = {
@@ -29,13 +29,17 @@ const reasons = {
   not_published: "publishes no past funding."
 } as const
 
-const Rates = ({ of: { data, meta } }: { readonly of: Funding }) =>
+const Rates = ({ of: { data, meta, nextCursor } }: { readonly of: Funding }) =>
   meta.reason !== null ? (
     <p class="soft">
       {nameOf(meta.venue)} {reasons[meta.reason]}
     </p>
   ) : data.length === 0 ? (
-    <p class="soft">No funding in the last week.</p>
+    <p class="soft">
+      {nextCursor === null && meta.coverage.complete
+        ? "No funding in the last week."
+        : `${nameOf(meta.venue)} has no funding of the last days that is known here.`}
+    </p>
   ) : (
     <>
       {meta.kind === "hourly" && (

@@ -398,7 +398,7 @@ const funded = (key: "hl" | "dydx", past: Partial<FundingPast> = {}): Venue => (
         ? Effect.fail(new NoMarket({ symbol }))
         : Effect.succeed({
             isWhole: true,
-            rates: Array.from({ length: 480 }, (_, hour) =>
+            rates: Array.from({ length: symbol === "EMPTY" ? 0 : 480 }, (_, hour) =>
               hourlyRate(fromMs + hour * HOUR_MS, fixed(hour % 2 === 0 ? "0.0000125" : "-0.000001"))
             ).filter(({ atMs }) => atMs < toMs)
           }),
@@ -538,6 +538,33 @@ layer(running({ keys, perps: history }))("GET /api/v1/perps/funding", (it) => {
   it.effect("needs a key with the scope perps.read", () =>
     Effect.gen(function* () {
       assertRefused(yield* funding({}, "a"), 403, "missing_scope")
+    })
+  )
+
+  it.effect("does not take an empty answer of the venue for a week without funding", () =>
+    Effect.gen(function* () {
+      const answer = yield* funding({ symbol: "EMPTY" })
+      assert.strictEqual(answer.status, 200, answer.text)
+      const { data, meta, nextCursor } = yield* decodeFunding(answer.text)
+      assert.deepStrictEqual([data, nextCursor], [[], null])
+      assert.deepInclude(meta, {
+        kind: null,
+        reason: null,
+        status: "partial",
+        coverage: { complete: false, reason: "source_gap" }
+      })
+    })
+  )
+
+  it.effect("says until when the venue was read, which is not now while the read is kept", () =>
+    Effect.gen(function* () {
+      for (const seconds of [10, 50]) {
+        yield* TestClock.setTime(NOW_MS + seconds * 1000)
+        const query = new URLSearchParams({ venue: "hl", symbol: "LATER" })
+        const { meta } = yield* decodeFunding((yield* call(`${FUNDING}?${query}`, { key: "p" })).text)
+        assert.strictEqual(meta.to, NOW_MS / 1000 + 10)
+        assert.isTrue(meta.coverage.complete)
+      }
     })
   )
 })
