@@ -5,16 +5,21 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ChainUnavailable } from "../../src/chain/ChainUnavailable.ts"
-import { ImportRefused } from "../../src/chain/importing/importSource.ts"
+import { type ImportRange, ImportRefused } from "../../src/chain/importing/importSource.ts"
 import { readImport } from "../../src/chain/importing/readImport.ts"
 import { Simulator } from "../../src/simulator/Simulator.ts"
+import { carOf, simulated } from "../chain/importing/carFile.ts"
 
 const folderOf = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-import-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
 )
 
-const everything = { fromSlot: null, toSlot: null, fromMs: null, toMs: null }
+/** What two threads reply for the blocks of a file. */
+const imported = (path: string, range: ImportRange) =>
+  Effect.map(Stream.runCollect(readImport({ place: { _tag: "file", path }, range }, 2)), (found) => Array.from(found))
+
+const everything: ImportRange = { fromSlot: null, toSlot: null, fromMs: null, toMs: null }
 
 describe("readImport", () => {
   it.live(
@@ -55,6 +60,34 @@ describe("readImport", () => {
         assert.deepStrictEqual(Array.from(again), Array.from(part))
       }).pipe(Effect.scoped, Effect.provide(Simulator.layer({ seed: "thread", speed: 0, swapsPerSecond: 4 }))),
     120_000
+  )
+
+  it.live(
+    "imports a file of Old Faithful as the same blocks in JSON, whole and from a slot on",
+    () =>
+      Effect.gen(function* () {
+        const chain = simulated(12)
+        const blocks = chain.map(({ block }) => block)
+        const folder = yield* folderOf
+        const [car, lines] = [join(folder, "epoch-0.car"), join(folder, "epoch.ndjson")]
+        writeFileSync(car, carOf(blocks))
+        writeFileSync(lines, chain.map(({ json, slot }) => JSON.stringify({ slot, block: json })).join("\n"))
+        const rest = { ...everything, fromSlot: blocks[5]?.slot ?? 0, toSlot: blocks[8]?.slot ?? 0 }
+        for (const [range, many] of [
+          [everything, 12],
+          [rest, 5]
+        ] as const) {
+          const [found, same] = [yield* imported(car, range), yield* imported(lines, range)]
+          assert.lengthOf(found, many)
+          // The file does not name the parent's hash of its first block.
+          const first = range === everything ? { parentHash: null } : {}
+          assert.deepStrictEqual(
+            found,
+            same.map((block, at) => (at === 0 ? { ...block, ...first } : block))
+          )
+        }
+      }),
+    240_000
   )
 
   it.live("says whether it helps to try again", () =>

@@ -4,7 +4,8 @@
  * - a recording of the service (`*.fathomrec`),
  * - blocks as `getBlock` answers them, one file each, named by the slot (`250000000.json`),
  * - lines of JSON, one block each (`*.ndjson` or `*.jsonl`): `{"slot": 250000000, "block": {...}}`, or the block itself
- *   with a member `slot`.
+ *   with a member `slot`,
+ * - CAR files of Old Faithful (`*.car`), see `carBlocks.ts`.
  *
  * JSON may be compressed with gzip (`.gz`) or Zstandard (`.zst`). A block may be wrapped as the response of a call.
  */
@@ -16,12 +17,14 @@ import { parseJson } from "../rpc/accountJson.ts"
 import { isCount, isFields } from "../decoding/jsonFields.ts"
 import { FORMAT, readEntries } from "../recording/recordEntry.ts"
 import { listFiles } from "../recording/recordFiles.ts"
+import { carBlocks } from "./carBlocks.ts"
 import { type ImportRange, ImportRefused, type ImportShare, type SourceBlock } from "./importSource.ts"
 import { type Line, LineSplitter, MIB, MOST_BYTES } from "./LineSplitter.ts"
 
 const LINES = /\.(?:ndjson|jsonl)(?:\.gz|\.zst)?$/u
 const ONE = /^(\d{1,12})\.json(?:\.gz|\.zst)?$/u
 const RECORDING = /\.fathomrec$/u
+const CAR = /\.car$/u
 
 const refuse = (detail: string): never => {
   throw new ImportRefused({ detail })
@@ -173,20 +176,32 @@ async function* recordedBlocks(
   }
 }
 
-const bySlot = (a: string, b: string): number => Number(ONE.exec(a)?.[1]) - Number(ONE.exec(b)?.[1])
+/** By the numbers in names: the slot of a block, or the number of an epoch. */
+const { compare: byNumber } = new Intl.Collator("en", { numeric: true })
+
+/** The blocks of a file that is not a recording; null when its name says of no form. */
+const blocksIn = (path: string, name: string, isOwn: Turns): AsyncGenerator<SourceBlock> | null => {
+  if (ONE.test(name)) {
+    return oneBlock(path, name)
+  }
+  if (CAR.test(name)) {
+    return carBlocks(path, name, isOwn)
+  }
+  return LINES.test(name) ? linesOf(path, name, isOwn) : null
+}
 
 async function* folderBlocks(folder: string, range: ImportRange, isOwn: Turns): AsyncGenerator<SourceBlock> {
   const names = await files.readdir(folder)
-  const kinds = [RECORDING, ONE, LINES].filter((kind) => names.some((name) => kind.test(name)))
+  const kinds = [RECORDING, ONE, LINES, CAR].filter((kind) => names.some((name) => kind.test(name)))
   const [kind] = kinds
   if (kind === undefined || kinds.length > 1) {
     const found = kind === undefined ? "holds no blocks" : "holds blocks in more than one form"
-    refuse(`${folder} ${found}: *.fathomrec, <slot>.json or *.ndjson`)
+    refuse(`${folder} ${found}: *.fathomrec, <slot>.json, *.ndjson or *.car`)
   }
   if (kind === RECORDING) {
     return yield* recordedBlocks(folder, range, isOwn)
   }
-  const listed = names.filter((name) => kind?.test(name)).toSorted(kind === ONE ? bySlot : undefined)
+  const listed = names.filter((name) => kind?.test(name)).toSorted(kind === LINES ? undefined : byNumber)
   let newest = -1
   for (const name of listed) {
     // Blocks before the range need not be read. Blocks after it are, until one is found.
@@ -198,7 +213,7 @@ async function* folderBlocks(folder: string, range: ImportRange, isOwn: Turns): 
       continue
     }
     const path = join(folder, name)
-    for await (const block of kind === ONE ? oneBlock(path, name) : linesOf(path, name, isOwn)) {
+    for await (const block of blocksIn(path, name, isOwn) ?? []) {
       if (block.slot <= newest) {
         refuse(`${name}: slot ${block.slot} comes after slot ${newest}; files have to be in order by name`)
       }
@@ -216,12 +231,8 @@ async function* blocksAt(path: string, range: ImportRange, share: ImportShare): 
     yield* folderBlocks(path, range, isOwn)
   } else if (!found.isFile()) {
     refuse(`${path} is neither a folder nor a file`)
-  } else if (LINES.test(name)) {
-    yield* linesOf(path, name, isOwn)
-  } else if (ONE.test(name)) {
-    yield* oneBlock(path, name)
   } else {
-    refuse(`${path} is neither a folder nor named <slot>.json or *.ndjson`)
+    yield* blocksIn(path, name, isOwn) ?? refuse(`${path} is neither a folder nor named <slot>.json, *.ndjson or *.car`)
   }
 }
 

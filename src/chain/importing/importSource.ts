@@ -1,5 +1,6 @@
 /** Where an import gets its blocks, and what a source answers. */
 import { Schema } from "effect"
+import type { TradeBlock } from "../decoding/TradeBlock.ts"
 
 /**
  * A place that has blocks. `rpc`: a node. `file`: a recording, a folder of blocks, or a file with one block a line.
@@ -41,8 +42,10 @@ export interface ImportShare {
 /** One block as a source has it. */
 export interface SourceBlock {
   readonly slot: number
-  /** A block in the form of `getBlock` with all transactions. */
+  /** A block in the form of `getBlock` with all transactions, or only with its hashes beside `decode`. */
   readonly answer: unknown
+  /** Decodes a block that is in another form. Throws `ImportRefused`. */
+  readonly decode?: () => TradeBlock
   /** Time in milliseconds where the source knows it better than the block; absent otherwise. */
   readonly time?: { readonly ms: number | null; readonly isEstimated: boolean }
 }

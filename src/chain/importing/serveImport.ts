@@ -27,8 +27,8 @@ const blocksOf = ({ place, range, share }: ImportRequest) => {
 }
 
 /** Decodes a block and takes the time that the source knows. */
-const decoded = ({ answer, slot, time }: SourceBlock): TradeBlock => {
-  const found = decodeBlock(slot, answer)
+const decoded = ({ answer, decode, slot, time }: SourceBlock): TradeBlock => {
+  const found = decode === undefined ? decodeBlock(slot, answer) : decode()
   if (found === null) {
     throw new ImportRefused({ detail: `the block of slot ${slot} is not in the form of getBlock` })
   }
