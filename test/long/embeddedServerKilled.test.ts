@@ -63,7 +63,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start, after another process", () =>
         writeFileSync(file, readFileSync(file, "utf8").replace(/^\d+/u, String(other.pid)))
       }
       const server = yield* EmbeddedServer.start({ folder: path }).pipe(Effect.timeout("1 minute"))
-      assert.deepStrictEqual(yield* query(server.socketFolder, "select count(*) > 50 from numbers"), [[true]])
+      assert.deepStrictEqual(yield* query(server.socketFolder, "select count(*) >= 50 from numbers"), [[true]])
       assert.isFalse(Processes.hasEnded(other))
     })
   )
@@ -78,7 +78,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start, after another process", () =>
         writeFileSync(file, "")
       }
       const server = yield* EmbeddedServer.start({ folder: path })
-      assert.deepStrictEqual(yield* query(server.socketFolder, "select count(*) > 50 from numbers"), [[true]])
+      assert.deepStrictEqual(yield* query(server.socketFolder, "select count(*) >= 50 from numbers"), [[true]])
     })
   )
 
