@@ -29,6 +29,10 @@ export const venueLimits = {
 } as const satisfies Readonly<Record<string, VenueLimit>>
 
 const MINUTE_MS = 60_000
+/** The part of a burst that requests of the past leave to books, which are used for longer below one half. */
+const PAST_LEAVES = 3 / 4
+/** The part of what comes back that requests of the past may take however much is left. */
+const PAST_SHARE = 1 / 10
 
 /** Counts the units of one venue. In any minute at most `perMinute` units are taken. */
 export class VenueBudget {
@@ -36,6 +40,8 @@ export class VenueBudget {
   #left: number
   #countedMs: number | null = null
   #restsUntilMs = Number.NEGATIVE_INFINITY
+  /** When requests of the past have their share again. */
+  #pastShareMs = Number.NEGATIVE_INFINITY
 
   constructor(limit: VenueLimit) {
     this.#limit = limit
@@ -60,6 +66,22 @@ export class VenueBudget {
     return true
   }
 
+  /**
+   * Takes units for a request of the past, which can wait: units beyond three quarters of a burst, or else its share. So
+   * books have most of the budget, and the past goes on slowly where books use all of it.
+   */
+  takePast(units: number, nowMs: number): boolean {
+    const { burst } = this.#limit
+    if (this.take(units, burst * PAST_LEAVES, nowMs)) {
+      return true
+    }
+    if (nowMs < this.#pastShareMs || !this.take(units, 0, nowMs)) {
+      return false
+    }
+    this.#pastShareMs = nowMs + units / (this.#perMs * PAST_SHARE)
+    return true
+  }
+
   /** The part of a burst that is used up, from 0.5 to 1; 0 while more than half of it is left. */
   scarcity(nowMs: number): number {
     this.#count(nowMs)
@@ -67,11 +89,16 @@ export class VenueBudget {
     return left > 1 / 2 ? 0 : 1 - left
   }
 
+  /** What comes back in a millisecond. */
+  get #perMs(): number {
+    return (this.#limit.perMinute - this.#limit.burst) / MINUTE_MS
+  }
+
   #count(nowMs: number): void {
-    const { burst, perMinute } = this.#limit
+    const { burst } = this.#limit
     const passedMs = nowMs - (this.#countedMs ?? nowMs)
     this.#countedMs = nowMs
-    this.#left = Math.min(burst, this.#left + (passedMs * (perMinute - burst)) / MINUTE_MS)
+    this.#left = Math.min(burst, this.#left + passedMs * this.#perMs)
   }
 
   /** Takes nothing until then, because the venue has refused a request. */

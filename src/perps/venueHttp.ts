@@ -27,7 +27,7 @@ export interface AskTerms {
   readonly units?: number
   /** True for a request that every read depends on. Requests of books leave it a part of the budget. */
   readonly isListing?: boolean
-  /** True for a request of the past, which can wait. It leaves half of the budget. */
+  /** True for a request of the past, which can wait. It leaves most of the budget to books. */
   readonly isPast?: boolean
 }
 
@@ -59,8 +59,8 @@ export const makeAsk = Effect.fnUntraced(function* (
     schema,
     { absence, isListing = false, isPast = false, units = 1 } = {}
   ) {
-    const reserve = isListing ? 0 : isPast ? 2 * budget.kept : budget.kept
-    if (!budget.take(units, reserve, monotonicMs(clock))) {
+    const nowMs = monotonicMs(clock)
+    if (!(isPast ? budget.takePast(units, nowMs) : budget.take(units, isListing ? 0 : budget.kept, nowMs))) {
       return yield* new VenueUnreadable({ why: "paced", detail: "the venue's limit of requests is used up" })
     }
     const { headers, status, text } = yield* exchange(request, {

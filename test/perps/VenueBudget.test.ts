@@ -41,8 +41,62 @@ describe("the budget of a venue", () => {
   })
 })
 
+/** The dearest request of the past of each venue. */
+const pastUnits: Readonly<Record<string, number>> = { hl: 45 }
+
 describe("reads of past funding", () => {
-  it.effect("leave half of the budget to books", () =>
+  it.each(Object.entries(venueLimits))("alone never make the books of %s scarce", (key, limit) => {
+    const budget = new VenueBudget(limit)
+    const { [key]: units = 1 } = pastUnits
+    let taken = 0
+    for (let nowMs = 0; nowMs < 600_000; nowMs += 100) {
+      while (budget.takePast(units, nowMs)) {
+        taken++
+      }
+      assert.strictEqual(budget.scarcity(nowMs), 0)
+    }
+    assert.isAbove(taken, 100)
+  })
+
+  it.each(Object.entries(venueLimits))("go on while the books of %s take all that they can", (key, limit) => {
+    const budget = new VenueBudget(limit)
+    const { [key]: units = 1 } = pastUnits
+    const takenMs: Array<number> = []
+    for (let nowMs = 0; nowMs < 600_000; nowMs += 100) {
+      while (budget.take(1, budget.kept, nowMs)) {}
+      if (budget.takePast(units, nowMs)) {
+        takenMs.push(nowMs)
+      }
+    }
+    const waits = takenMs.slice(1).map((atMs, i) => atMs - (takenMs[i] ?? 0))
+    assert.isAtMost(Math.max(...waits, 600_000 - (takenMs.at(-1) ?? 0)), 35_000)
+    assert.isAtMost(takenMs.length * units, 1 + units + limit.perMinute)
+  })
+
+  it.effect("of Lighter are answered while a book is read each second", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(RECORDED_MS)
+      const asked: Array<string> = []
+      const clock = yield* Clock.Clock
+      const answers = { ...recordedLighter.answers, "GET /api/v1/fundings": { fundings: [] } }
+      const now: Override = (name) =>
+        new Response(JSON.stringify(Object(answers)[name]), dated(clock.currentTimeMillisUnsafe()))
+      const venue = yield* recordedLighter.make.pipe(Effect.provide(recordedClient(answers, now, asked)))
+      yield* Effect.gen(function* () {
+        const { funding, read } = yield* PerpsVenues
+        for (let second = 0; second < 120; second++) {
+          const [reading] = yield* read("BTC", ["lighter"])
+          assert.strictEqual(reading && outcomeOf(reading), "fresh")
+          const beforeMs = (second + 1) * 480 * 3_600_000
+          yield* Effect.ignore(funding("lighter", { symbol: "BTC", fromMs: beforeMs - 1000, beforeMs, limit: 1 }))
+          yield* TestClock.adjust("1 second")
+        }
+      }).pipe(Effect.provide(PerpsVenues.layer([venue])))
+      assert.isAtLeast(asked.filter((name) => name.endsWith("fundings")).length, 8)
+    })
+  )
+
+  it.effect("leave three quarters of the budget to books", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(RECORDED_MS)
       const asked: Array<string> = []
@@ -57,10 +111,10 @@ describe("reads of past funding", () => {
           onFailure: (fault) => (fault._tag === "VenueUnreadable" ? fault.why : fault._tag)
         })
       )
-      // 240 units at once: 20 for the list of markets, 44 for each read, and 120 are left.
-      assert.deepStrictEqual(outcomes, ["read", "read", "paced", "paced", "paced"])
+      // 240 units at once: 20 for the list of markets and about 45 for a read. A second read would leave half.
+      assert.deepStrictEqual(outcomes, ["read", "paced", "paced", "paced", "paced"])
       assert.isNotEmpty((yield* read("BTC")).bids)
-      assert.strictEqual(asked.filter((name) => name.endsWith("fundingHistory")).length, 2)
+      assert.strictEqual(asked.filter((name) => name.endsWith("fundingHistory")).length, 1)
     })
   )
 })
