@@ -13,7 +13,7 @@ import { PerpsVenues } from "./PerpsVenues.ts"
 import { NodeChoice } from "../chain/rpc/NodeChoice.ts"
 import { rpcSettings, rpcUrlSetting } from "../chain/rpc/rpcSettings.ts"
 import { failingOver, makeSolanaRpc } from "../chain/rpc/SolanaRpcHttp.ts"
-import { defaultRules } from "./SharedReads.ts"
+import { defaultRules, type ReadRules } from "./SharedReads.ts"
 import { webUrl } from "../operations/urlSettings.ts"
 import { VenueUnreadable } from "./Venue.ts"
 import { velocity } from "./velocity.ts"
@@ -96,7 +96,7 @@ const accountsOf = Effect.fnUntraced(function* (rpcUrl: string | null) {
   return read
 })
 
-const make = Effect.fnUntraced(function* (urls: VenueUrls) {
+const make = Effect.fnUntraced(function* (urls: VenueUrls, rules: Partial<ReadRules>) {
   const venues = yield* Effect.all([
     hyperliquid(urls.PERPS_HL_URL),
     velocity({ book: urls.PERPS_VELOCITY_BOOK_URL, data: urls.PERPS_VELOCITY_DATA_URL }),
@@ -106,7 +106,7 @@ const make = Effect.fnUntraced(function* (urls: VenueUrls) {
     aster(urls.PERPS_ASTER_URL),
     Effect.map(accountsOf(urls.PERPS_JUPITER_RPC_URL), jupiter)
   ])
-  return PerpsVenues.layer(venues, { deadline: yield* deadline, ourBps: yield* ourBps })
+  return PerpsVenues.layer(venues, { deadline: yield* deadline, ourBps: yield* ourBps, ...rules })
 })
 
 /**
@@ -114,12 +114,15 @@ const make = Effect.fnUntraced(function* (urls: VenueUrls) {
  * `PERPS_HL_URL`, `PERPS_VELOCITY_BOOK_URL`, `PERPS_VELOCITY_DATA_URL`, `PERPS_DYDX_URL`, `PERPS_PARADEX_URL`,
  * `PERPS_LIGHTER_URL` or `PERPS_ASTER_URL` override them. Jupiter Perps is read from `PERPS_JUPITER_RPC_URL`, else from
  * `SOLANA_RPC_URL`. `PERPS_DEADLINE` (1.2 s) is the longest wait for a venue, and `PERPS_FEE_BPS` (0) the fee of this
- * service.
+ * service. Rules that are given replace the default ones.
  */
-export const layer = (given?: VenueUrls): Layer.Layer<PerpsVenues, Config.ConfigError, HttpClient.HttpClient> =>
+export const layer = (
+  given?: VenueUrls,
+  rules: Partial<ReadRules> = {}
+): Layer.Layer<PerpsVenues, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const nodes = { PERPS_JUPITER_RPC_URL: yield* marketNodes }
-      return yield* make(given ?? { ...publicUrls, ...nodes, ...Record.getSomes(yield* configured) })
+      return yield* make(given ?? { ...publicUrls, ...nodes, ...Record.getSomes(yield* configured) }, rules)
     })
   )

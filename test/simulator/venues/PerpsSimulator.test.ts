@@ -1,10 +1,11 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, layer, describe, it as plain } from "@effect/vitest"
-import { Clock, ConfigProvider, Effect, Layer, Result } from "effect"
+import { Clock, ConfigProvider, Duration, Effect, Layer, Result } from "effect"
 import { PerpsVenue } from "../../../src/api/schemas/Perps.ts"
 import { compare } from "../../../src/perps/compare.ts"
 import { aprPct } from "../../../src/perps/fundingRates.ts"
 import { fixedNumber, parseFixed, roundAt } from "../../../src/perps/exact.ts"
+import type { ReadRules } from "../../../src/perps/SharedReads.ts"
 import type { VenueFault } from "../../../src/perps/Venue.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import * as PerpsVenuesHttp from "../../../src/perps/PerpsVenuesHttp.ts"
@@ -15,8 +16,8 @@ const venues = PerpsVenue.literals
 const HOUR_MS = 3_600_000
 
 /** The real clients in front of simulated venues. */
-const venuesOf = <E>(simulator: Layer.Layer<PerpsSimulator, E>) =>
-  Layer.unwrap(Effect.map(PerpsSimulator, ({ urls }) => PerpsVenuesHttp.layer(urls))).pipe(
+const venuesOf = <E>(simulator: Layer.Layer<PerpsSimulator, E>, rules: Partial<ReadRules> = {}) =>
+  Layer.unwrap(Effect.map(PerpsSimulator, ({ urls }) => PerpsVenuesHttp.layer(urls, rules))).pipe(
     Layer.provide(NodeHttpClient.layerUndici),
     Layer.provideMerge(simulator)
   )
@@ -126,7 +127,10 @@ const assertPast = Effect.fnUntraced(function* (venue: PerpsVenue, symbol: strin
 })
 
 const past = (program: Effect.Effect<void, VenueFault, PerpsVenues>) =>
-  program.pipe(Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layer({ seed: "past" })))))
+  program.pipe(
+    // A page of Paradex is up to 48 requests, which take a busy machine longer than a caller may wait.
+    Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layer({ seed: "past" }), { patience: Duration.minutes(2) })))
+  )
 
 describe("the past funding of simulated venues", () => {
   plain.live("is their world's, to the last digit", () =>
