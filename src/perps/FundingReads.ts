@@ -47,6 +47,12 @@ const CAPACITY = 64
 const CONCURRENCY = 2
 /** The most spans of a page. A page of an old market without rates ends there, too. */
 const MOST_SPANS = 2
+/** How many spans may be read or wait for their turn. More are refused. */
+const MOST_OPEN = 16
+/** The most rates that a span keeps, about twice those of an hourly market. */
+const MOST_RATES = 1000
+/** Rates this far outside of a span are kept: a page knows by them whether one is missing at its ends. */
+const AROUND_MS = 24 * HOUR_MS
 /** How long after its end a span may still get rates. */
 const LATE_MS = 2 * HOUR_MS
 /** How late the newest rate may be before it counts as missing. */
@@ -89,6 +95,18 @@ const lacksRate = (
 
 const unreadable = (why: VenueUnreadable["why"], detail: string) => new VenueUnreadable({ why, detail })
 
+/** What was read of a span, and the rates around it. Some venues send more. */
+const boundedTo = ({ unread, ...read }: PastRates, startMs: number, endMs: number): PastRates => {
+  const rates = read.rates.filter(({ atMs }) => atMs >= startMs - AROUND_MS && atMs < endMs + AROUND_MS)
+  const isCut = rates.length > MOST_RATES
+  return {
+    ...read,
+    rates: isCut ? rates.toSorted((a, b) => b.atMs - a.atMs).slice(0, MOST_RATES) : rates,
+    isWhole: read.isWhole && !isCut,
+    ...(unread !== undefined && unread.beforeMs > startMs && { unread })
+  }
+}
+
 /** Reads the past funding of this venue. A span is read once for all who ask at the same time, and kept once it is over. */
 export const makeFundingReads = Effect.fnUntraced(function* (
   venue: Venue,
@@ -109,30 +127,62 @@ export const makeFundingReads = Effect.fnUntraced(function* (
     rejection: () => unreadable("resting", "failed repeatedly")
   })
 
-  const lookup = Effect.fnUntraced(function* (key: string) {
+  const readSpan = Effect.fnUntraced(function* (key: string) {
     const [startText = "", symbol = ""] = key.split(" ")
     const startMs = Number(startText)
     const endMs = startMs + past.spanMs
     const readAtMs = yield* Clock.currentTimeMillis
-    const read = past.read(venueName(venue.key, symbol).name, startMs, Math.min(endMs, readAtMs))
+    const { name } = venueName(venue.key, symbol)
+    const read = past.read(name, startMs, Math.min(endMs, readAtMs), Duration.times(rules.patience, 0.8))
     const rates = yield* read.pipe(
       Effect.timeoutOrElse({ duration: rules.patience, orElse: () => unreadable("late", "no answer at all") }),
-      permits.withPermit,
-      guarded
+      Effect.map((all) => boundedTo(all, startMs, endMs))
     )
     const keptAtMs = rates.readAtMs ?? readAtMs
     const span: Span = { ...rates, readAtMs: keptAtMs, isOver: rates.isWhole && endMs + LATE_MS <= keptAtMs }
     return span
   })
 
-  const spans = yield* Cache.makeWith(lookup, {
-    capacity: CAPACITY,
-    timeToLive: (exit) => (Exit.isFailure(exit) ? 0 : exit.value.isOver ? "1 day" : "1 minute")
+  /** How many callers wait for a span. */
+  const callers = new Map<string, number>()
+  const addCallers = (key: string, count: number) =>
+    Effect.sync(() => {
+      const left = (callers.get(key) ?? 0) + count
+      return left === 0 ? callers.delete(key) : callers.set(key, left)
+    })
+
+  let open = 0
+  const enter = Effect.suspend(() => {
+    if (open >= MOST_OPEN) {
+      return Effect.fail(unreadable("paced", "too many reads of past funding wait"))
+    }
+    open++
+    return Effect.void
+  })
+  const leave = Effect.sync(() => {
+    open--
   })
 
-  const spanAt = (symbol: string, startMs: number) =>
+  /** Reads a span in its turn, unless all who asked for it have left. The circuit decides when the turn has come. */
+  const lookup = (key: string) =>
+    Effect.acquireUseRelease(
+      enter,
+      () =>
+        Effect.suspend(() =>
+          callers.has(key) ? guarded(readSpan(key)) : Effect.fail(unreadable("late", "nobody waits any more"))
+        ).pipe(permits.withPermit),
+      () => leave
+    )
+
+  const spans = yield* Cache.makeWith(lookup, {
+    capacity: CAPACITY,
+    timeToLive: (exit) =>
+      Exit.isFailure(exit) || exit.value.unread !== undefined ? 0 : exit.value.isOver ? "1 day" : "1 minute"
+  })
+
+  const sharedSpan = (key: string) =>
     // In a fiber of its own, because the lookup ends with its last waiter.
-    Cache.get(spans, `${startMs} ${symbol}`).pipe(
+    Cache.get(spans, key).pipe(
       Effect.forkIn(scope),
       Effect.flatMap(Fiber.join),
       Effect.timeoutOrElse({
@@ -140,6 +190,19 @@ export const makeFundingReads = Effect.fnUntraced(function* (
         orElse: () => unreadable("late", "no answer in time")
       })
     )
+
+  /** The span from this time. Fails when nothing of it before `beforeMs` was read. */
+  const spanAt = Effect.fnUntraced(function* (symbol: string, startMs: number, beforeMs: number) {
+    const key = `${startMs} ${symbol}`
+    const span = yield* Effect.acquireUseRelease(
+      addCallers(key, 1),
+      () => sharedSpan(key),
+      () => addCallers(key, -1)
+    )
+    return span.unread !== undefined && span.unread.beforeMs >= Math.min(beforeMs, startMs + past.spanMs)
+      ? yield* span.unread.fault
+      : span
+  })
 
   const page = Effect.fnUntraced(function* ({ beforeMs, fromMs, limit, symbol }: FundingRequest) {
     /** All that was read, with the rates around the page. */
@@ -157,7 +220,7 @@ export const makeFundingReads = Effect.fnUntraced(function* (
       count < MOST_SPANS && startMs + past.spanMs > fromMs && ratesFrom(startMs + past.spanMs).length <= limit;
       count++
     ) {
-      const read = yield* Effect.result(spanAt(symbol, startMs))
+      const read = yield* Effect.result(spanAt(symbol, startMs, beforeMs))
       if (Result.isFailure(read)) {
         // What has been read is a page, and the next page begins with the span that failed.
         if (count === 0) {
@@ -176,7 +239,10 @@ export const makeFundingReads = Effect.fnUntraced(function* (
       const isKept = span.keptFromMs === undefined || Math.max(startMs, fromMs) >= span.keptFromMs
       missing ??= span.isWhole ? (isKept ? null : "resolution_retention") : "source_gap"
       reads.push({ startMs, span })
-      startMs -= past.spanMs
+      startMs = (span.unread?.beforeMs ?? startMs) - past.spanMs
+      if (span.unread !== undefined) {
+        break
+      }
     }
     const readFromMs = startMs + past.spanMs
     const all = ratesFrom(readFromMs)

@@ -1,4 +1,4 @@
-import { type Effect, Exit, Option, Schema } from "effect"
+import { type Duration, type Effect, Exit, Option, Schema } from "effect"
 import type { PerpsVenue } from "../api/schemas/Perps.ts"
 import type { Book } from "./bookWalk.ts"
 import type { Ratio } from "./exact.ts"
@@ -74,8 +74,10 @@ export interface PastRate {
 /** Rates of a span of time, in any order. */
 export interface PastRates {
   readonly rates: ReadonlyArray<PastRate>
-  /** False when records in an unknown form are left out. */
+  /** False when records in an unknown form are left out, or rates that the venue fails to send. */
   readonly isWhole: boolean
+  /** Since when the span was not read any further back, and why. Older rates may be read later. Absent when all was read. */
+  readonly unread?: { readonly beforeMs: number; readonly fault: NoMarket | VenueUnreadable }
   /** Since when the venue keeps rates of this market; absent when it keeps them all. */
   readonly keptFromMs?: number
   /** When the market was listed: it has no earlier rates. Absent where the venue does not say. */
@@ -94,7 +96,13 @@ export interface FundingPast {
    * Rates from a time until before another, and the rates around them where the venue has them: a rate that is missing at
    * an end is noticed by its neighbours. Between the rates that it returns, it has all that the venue has.
    */
-  readonly read: (symbol: string, fromMs: number, toMs: number) => Effect.Effect<PastRates, NoMarket | VenueUnreadable>
+  readonly read: (
+    symbol: string,
+    fromMs: number,
+    toMs: number,
+    /** A read of many requests returns after this long with what it has. */
+    patience?: Duration.Duration
+  ) => Effect.Effect<PastRates, NoMarket | VenueUnreadable>
 }
 
 /** One exchange. */

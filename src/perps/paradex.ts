@@ -4,13 +4,21 @@
  * these are the fees of orders sent through the API. Past rates (`GET /funding/data`) are rates of each second, never
  * payments: a position pays the change of the funding index.
  */
-import { Cache, Effect, Exit, Option, Schema } from "effect"
+import { Cache, Clock, Duration, Effect, Exit, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
 import { listingOf, readEach, termsIn } from "./marketListing.ts"
 import { amountOf } from "./margin.ts"
 import { HOUR_MS, hourlyRate, listedFrom, pastRatesOf } from "./pastRates.ts"
-import { type FundingPast, isAbsent, type PastRate, type Venue } from "./Venue.ts"
+import {
+  type FundingPast,
+  isAbsent,
+  type NoMarket,
+  type PastRate,
+  type PastRates,
+  type Venue,
+  VenueUnreadable
+} from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, feeOfShare, levelOfPair, LevelPairs, PositiveText, RateText } from "./venueSchemas.ts"
@@ -56,6 +64,17 @@ const PAST_HOURS = 24
 /** How long after the full hour its rate may be. */
 const NEAR_MS = 10_000
 const AT_ONCE = 4
+/** After this many failed requests a span is not read further. */
+const MOST_FAULTS = 3
+const usualPatience = Duration.seconds(4)
+/** A rate that is older than this is kept for days. */
+const FINAL_MS = HOUR_MS
+/** How many hours are kept, of all markets together: a little more than a year of one. */
+const HOURS_KEPT = 10_000
+
+/** True for a failure that may be of one hour, however often it is asked for. */
+const isOfOneHour = (fault: NoMarket | VenueUnreadable | undefined): boolean =>
+  fault?._tag === "VenueUnreadable" && (fault.why === "down" || fault.why === "malformed")
 
 const signedText = Schema.decodeUnknownOption(RateText)
 
@@ -136,41 +155,84 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
   })
 
   /** The first rate after a full hour; none when the venue has none within seconds. */
-  const rateAt = (symbol: string, hourMs: number) =>
-    ask(
-      HttpClientRequest.get(`${baseUrl}/funding/data`, {
-        urlParams: {
-          market: marketOf(symbol),
-          start_at: String(hourMs),
-          end_at: String(hourMs + NEAR_MS),
-          page_size: "100"
-        }
-      }),
-      Results,
-      { isPast: true }
-    ).pipe(
-      Effect.map(({ value }) => {
-        const { isWhole, rates } = pastRatesOf(value.results, FundingRecord, pastRate)
-        return { rates: rates.toSorted((a, b) => a.atMs - b.atMs).slice(0, 1), isWhole }
-      })
+  const rateAt = Effect.fnUntraced(function* (key: string) {
+    const [hourText = "", symbol = ""] = key.split(" ")
+    const hourMs = Number(hourText)
+    const request = HttpClientRequest.get(`${baseUrl}/funding/data`, {
+      urlParams: {
+        market: marketOf(symbol),
+        start_at: hourText,
+        end_at: String(hourMs + NEAR_MS),
+        page_size: "100"
+      }
+    })
+    const { value } = yield* ask(request, Results, { isPast: true })
+    const { isWhole, rates } = pastRatesOf(value.results, FundingRecord, pastRate)
+    const [first] = rates
+      .filter(({ atMs }) => atMs >= hourMs && atMs <= hourMs + NEAR_MS)
+      .toSorted((a, b) => a.atMs - b.atMs)
+    const isFinal = first !== undefined && isWhole && hourMs + FINAL_MS <= (yield* Clock.currentTimeMillis)
+    return { rates: first === undefined ? [] : [first], isWhole, isFinal }
+  })
+
+  const hours = yield* Cache.makeWith(rateAt, {
+    capacity: HOURS_KEPT,
+    timeToLive: (exit) => (Exit.isFailure(exit) ? 0 : exit.value.isFinal ? "7 days" : "1 minute")
+  })
+
+  /**
+   * Reads the first rates after these hours, newest first, until the time is up or several requests have failed. Each
+   * hour is kept, so a later read goes on from there. An hour that the venue alone fails to send is left out.
+   */
+  const readHours = Effect.fnUntraced(function* (
+    symbol: string,
+    hoursMs: ReadonlyArray<number>,
+    patience: Duration.Duration
+  ) {
+    const read = new Map<number, PastRates>()
+    const faults = new Map<number, VenueUnreadable | NoMarket>()
+    const readHour = Effect.fnUntraced(function* (hourMs: number) {
+      const key = `${hourMs} ${symbol}`
+      const kept = yield* Cache.getSuccess(hours, key)
+      if (Option.isSome(kept)) {
+        read.set(hourMs, kept.value)
+      } else if (faults.size < MOST_FAULTS) {
+        yield* Effect.match(Cache.get(hours, key), {
+          onSuccess: (hour) => read.set(hourMs, hour),
+          onFailure: (fault) => faults.set(hourMs, fault)
+        })
+      }
+    })
+    yield* Effect.forEach(hoursMs, readHour, { concurrency: AT_ONCE, discard: true }).pipe(
+      Effect.timeoutOption(patience)
     )
+    const isLeftOut = (hourMs: number) => faults.size < MOST_FAULTS && isOfOneHour(faults.get(hourMs))
+    const end = hoursMs.findIndex((hourMs) => !read.has(hourMs) && !isLeftOut(hourMs))
+    const [unreadMs] = end < 0 ? [] : hoursMs.slice(end)
+    const reached = end < 0 ? hoursMs : hoursMs.slice(0, end)
+    const [anyFault = new VenueUnreadable({ why: "late", detail: "no rate in time" })] = faults.values()
+    if (hoursMs.length > 0 && !reached.some((hourMs) => read.has(hourMs))) {
+      return yield* anyFault
+    }
+    const past: PastRates = {
+      rates: reached.flatMap((hourMs) => read.get(hourMs)?.rates ?? []),
+      isWhole: reached.every((hourMs) => read.get(hourMs)?.isWhole === true),
+      ...(unreadMs !== undefined && {
+        unread: { beforeMs: unreadMs + HOUR_MS, fault: faults.get(unreadMs) ?? anyFault }
+      })
+    }
+    return past
+  })
 
   const past: FundingPast = {
     kind: "hourly",
     spanMs: PAST_HOURS * HOUR_MS,
-    read: Effect.fnUntraced(function* (symbol, fromMs, toMs) {
+    read: Effect.fnUntraced(function* (symbol, fromMs, toMs, patience = usualPatience) {
       const { open_at } = yield* Cache.get(terms, symbol)
-      const hours = Array.from({ length: PAST_HOURS }, (_, hour) => fromMs + hour * HOUR_MS)
-      const read = yield* Effect.forEach(
-        hours.filter((hourMs) => hourMs + NEAR_MS <= toMs),
-        (hourMs) => rateAt(symbol, hourMs),
-        { concurrency: AT_ONCE }
-      )
-      return {
-        rates: read.flatMap(({ rates }) => rates),
-        isWhole: read.every(({ isWhole }) => isWhole),
-        ...listedFrom(open_at)
-      }
+      const hoursMs = Array.from({ length: PAST_HOURS }, (_, hour) => fromMs + hour * HOUR_MS)
+        .filter((hourMs) => hourMs + NEAR_MS <= toMs)
+        .toReversed()
+      return { ...(yield* readHours(symbol, hoursMs, patience)), ...listedFrom(open_at) }
     })
   }
 

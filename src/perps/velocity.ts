@@ -5,13 +5,13 @@
  * average price it is a rate. Longs pay while it is positive. Open interest is stated by side in coins, shorts negative.
  * Quoted and settled in USDT.
  */
-import { Cache, Clock, Effect, Option, Schema } from "effect"
+import { Cache, Clock, Effect, Exit, Option, Result, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { SCALE } from "./exact.ts"
 import { listingOf, makeListing, readEach } from "./marketListing.ts"
 import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
-import { type FundingPast, type Venue, VenueUnreadable } from "./Venue.ts"
+import { type FundingPast, type NoMarket, type PastRates, type Venue, VenueUnreadable } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
 import { makeAsk, type VenueAnswer, whileGood } from "./venueHttp.ts"
 import { bookOf, DecimalNumber, feeOfShare, RateText, WholeText } from "./venueSchemas.ts"
@@ -39,6 +39,8 @@ const FundingRecord = Schema.Struct({
   fundingRate: RateText,
   oraclePriceTwap: RateText.check(Schema.isGreaterThanBigInt(0n))
 })
+const hasWholeMs = Schema.makeFilter(({ ts }: typeof FundingRecord.Type) => Number.isSafeInteger(ts * 1000))
+const PastRecord = FundingRecord.check(hasWholeMs)
 const FundingRates = Schema.Struct({ records: Schema.Array(FundingRecord) })
 /** Records newest first, and the page after them. The venue keeps about a month. */
 const FundingPages = Schema.Struct({
@@ -49,6 +51,8 @@ const FundingPages = Schema.Struct({
 const PAST_HOURS = 480
 const MOST_PAST = 750
 const MOST_PAGES = 4
+/** How long each page after the first may take. */
+const LATER_PAGE = "1 second"
 
 /** Fees of the first tier by the venue's documentation of July 2026, for a market that states none. */
 const usualFees = { taker: 3_500_000n, maker: -250_000n }
@@ -89,6 +93,11 @@ const newestRate = ({ records: [first, ...rest] }: typeof FundingRates.Type) => 
   const { fundingRate, oraclePriceTwap } = rest.reduce((newest, one) => (one.ts > newest.ts ? one : newest), first)
   return Effect.succeed({ numerator: fundingRate, denominator: oraclePriceTwap })
 }
+
+const inTime = Effect.timeoutOrElse({
+  duration: LATER_PAGE,
+  orElse: () => new VenueUnreadable({ why: "late", detail: "no page in time" })
+})
 
 /** Reads from the order book server and the data service at these addresses. */
 export const velocity = Effect.fnUntraced(function* (urls: { readonly book: string; readonly data: string }) {
@@ -138,24 +147,49 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
     const readAtMs = yield* Clock.currentTimeMillis
     const records: Array<unknown> = []
     let page: string | null = null
+    let fault: NoMarket | VenueUnreadable | null = null
+    let isCut = false
     for (let count = 0; count < MOST_PAGES; count++) {
       const request: HttpClientRequest.HttpClientRequest = HttpClientRequest.get(
         `${urls.data}/market/${symbol}${SUFFIX}/fundingRates`,
         { urlParams: { limit: String(MOST_PAST), ...(page !== null && { page }) } }
       )
-      const { value }: VenueAnswer<typeof FundingPages.Type> = yield* ask(request, FundingPages, { isPast: true })
-      records.push(...value.records)
-      page = value.meta?.nextPage ?? null
-      if (page === null || value.records.length === 0) {
+      const asked = ask(request, FundingPages, { isPast: true })
+      const answer: Result.Result<
+        VenueAnswer<typeof FundingPages.Type>,
+        NoMarket | VenueUnreadable
+      > = yield* Effect.result(count === 0 ? asked : inTime(asked))
+      if (Result.isFailure(answer)) {
+        fault = answer.failure
+        break
+      }
+      const { meta, records: some } = answer.success.value
+      records.push(...some.slice(0, MOST_PAST))
+      isCut ||= some.length > MOST_PAST
+      page = some.length === 0 ? null : (meta?.nextPage ?? null)
+      if (page === null) {
         break
       }
     }
-    const past = pastRatesOf(records, FundingRecord, ({ fundingRate, oraclePriceTwap, ts }) =>
+    const past = pastRatesOf(records, PastRecord, ({ fundingRate, oraclePriceTwap, ts }) =>
       hourlyRate(ts * 1000, fundingRate, oraclePriceTwap)
     )
-    return { ...past, readAtMs, keptFromMs: Math.min(...past.rates.map(({ atMs }) => atMs)) }
+    if (fault !== null && past.rates.length === 0) {
+      return yield* fault
+    }
+    const oldestMs = Math.min(...past.rates.map(({ atMs }) => atMs))
+    const rates: PastRates = {
+      rates: past.rates,
+      readAtMs,
+      isWhole: past.isWhole && !isCut && (fault !== null || page === null),
+      ...(fault === null ? { keptFromMs: oldestMs } : { unread: { beforeMs: oldestMs, fault } })
+    }
+    return rates
   })
-  const keptRates = yield* Cache.makeWith(kept, { capacity: 16, timeToLive: whileGood("1 minute") })
+  const keptRates = yield* Cache.makeWith(kept, {
+    capacity: 16,
+    timeToLive: (exit) => (Exit.isFailure(exit) ? 0 : exit.value.unread === undefined ? "1 minute" : "5 seconds")
+  })
 
   const past: FundingPast = {
     kind: "settlement",

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import { HOUR_MS, hourlyRate } from "../../src/perps/pastRates.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
@@ -248,6 +248,24 @@ describe("pages of past funding", () => {
   )
 })
 
+/** A page of one span, by its number. */
+const spanPage = (span: number) =>
+  page({ fromMs: span * SPAN_HOURS * HOUR_MS, beforeMs: (span + 1) * SPAN_HOURS * HOUR_MS })
+
+/** A venue that answers once the gate is open. */
+const held = (asked: Array<number>, gate: Latch.Latch, failsAt?: (hour: number) => boolean) => {
+  const venue = venueWith(() => true, asked, failsAt)
+  const read: FundingPast["read"] = (symbol, fromMs, toMs) =>
+    Effect.andThen(
+      Effect.suspend(() => {
+        asked.push(fromMs / HOUR_MS)
+        return gate.await
+      }),
+      venue.past.read(symbol, fromMs, toMs)
+    )
+  return { ...venue, past: { ...venue.past, read } }
+}
+
 describe("reads of past funding", () => {
   it.effect("are shared by all who ask at once, and kept: the past for a day, the present for a minute", () => {
     const asked: Array<number> = []
@@ -288,6 +306,104 @@ describe("reads of past funding", () => {
         yield* TestClock.adjust("6 seconds")
         yield* Effect.flip(page())
         assert.strictEqual(asked.length, 4)
+      })
+    )
+  })
+
+  it.effect("end where the venue has not been read any further, and go on there at once", () => {
+    const asked: Array<number> = []
+    let unreadHour: number | null = 985
+    const venue = venueWith(() => true, asked)
+    const fault = new VenueUnreadable({ why: "paced", detail: "used up" })
+    const read: FundingPast["read"] = (symbol, fromMs, toMs) =>
+      Effect.map(venue.past.read(symbol, fromMs, toMs), (all) => {
+        const beforeMs = (unreadHour ?? 0) * HOUR_MS
+        const rates = all.rates.filter(({ atMs }) => atMs >= beforeMs)
+        return unreadHour === null ? all : { ...all, rates, unread: { beforeMs, fault } }
+      })
+    return using(
+      { ...venue, past: { ...venue.past, read } },
+      Effect.gen(function* () {
+        const first = yield* page()
+        assert.deepStrictEqual([hoursOf(first.rates), first.nextBeforeMs], [down(999, 985), 985 * HOUR_MS])
+        assert.isNull(first.missing)
+        const rest = page({ beforeMs: 985 * HOUR_MS })
+        assert.strictEqual(yield* Effect.flip(rest), fault)
+        unreadHour = null
+        assert.deepStrictEqual(hoursOf((yield* rest).rates), down(984, 970))
+      })
+    )
+  })
+
+  it.effect("keep what is of a span and around it, at most a thousand rates", () => {
+    const venue = venueWith(() => true)
+    const everySecond = Array.from({ length: 100_000 }, (_, second) =>
+      hourlyRate(NOW_MS - second * 1000, BigInt(second))
+    )
+    const read = () => Effect.succeed({ rates: everySecond, isWhole: true })
+    return using(
+      { ...venue, past: { ...venue.past, read } },
+      Effect.gen(function* () {
+        const { missing, rates } = yield* page({ limit: 5000, beforeMs: NOW_MS + 1 })
+        assert.isAtMost(rates.length, 2000)
+        assert.strictEqual(missing, "source_gap")
+      })
+    )
+  })
+
+  it.effect("are not made for callers who have left", () => {
+    const asked: Array<number> = []
+    const gate = Latch.makeUnsafe(false)
+    return using(
+      held(asked, gate),
+      Effect.gen(function* () {
+        // Two are read, six wait.
+        const fibers = yield* Effect.forEach(down(99, 92), (span) => Effect.forkChild(Effect.exit(spanPage(span))))
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(asked, [990, 980])
+        yield* Effect.forEach(fibers.slice(2, 7), Fiber.interrupt)
+        yield* gate.open
+        yield* Effect.forEach(fibers, Fiber.await)
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(
+          [...new Set(asked)].toSorted((a, b) => b - a),
+          [990, 980, 920]
+        )
+      })
+    )
+  })
+
+  it.effect("that wait are given up when the circuit opens", () => {
+    const asked: Array<number> = []
+    const gate = Latch.makeUnsafe(false)
+    return using(
+      held(asked, gate, () => true),
+      Effect.gen(function* () {
+        const fibers = yield* Effect.forEach(down(99, 90), (span) => Effect.forkChild(Effect.flip(spanPage(span))))
+        yield* TestClock.adjust("1 second")
+        yield* gate.open
+        const faults = yield* Effect.forEach(fibers, Fiber.join)
+        assert.isAtMost(new Set(asked).size, 4)
+        assert.include(
+          faults.map((fault) => fault._tag === "VenueUnreadable" && fault.why),
+          "resting"
+        )
+      })
+    )
+  })
+
+  it.effect("are refused when sixteen are read or wait", () => {
+    const gate = Latch.makeUnsafe(false)
+    return using(
+      held([], gate),
+      Effect.gen(function* () {
+        const fibers = yield* Effect.forEach(down(99, 84), (span) => Effect.forkChild(spanPage(span)))
+        yield* TestClock.adjust("1 second")
+        const fault = yield* Effect.flip(spanPage(83))
+        assert.strictEqual(fault._tag === "VenueUnreadable" && fault.why, "paced")
+        yield* gate.open
+        assert.strictEqual((yield* Effect.forEach(fibers, Fiber.join)).length, 16)
+        assert.strictEqual((yield* spanPage(83)).rates.length, SPAN_HOURS)
       })
     )
   })

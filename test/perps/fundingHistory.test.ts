@@ -1,9 +1,10 @@
 /** Past funding of every venue that publishes it, from answers in their documented form. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { shownRate } from "../../src/perps/fundingPage.ts"
 import { HOUR_MS } from "../../src/perps/pastRates.ts"
+import type { PastRate } from "../../src/perps/Venue.ts"
 import { recordedAster } from "./asterAnswers.ts"
 import { recordedParadex } from "./paradexAnswers.ts"
 import { recordedVelocity } from "./velocityAnswers.ts"
@@ -221,6 +222,109 @@ describe.each(pasts)("the past funding of $key", (past) => {
   )
 })
 
+const asked = "GET /funding/data"
+
+/** Paradex, whose first rate after each hour is a second late. `hourOf` says how an hour is answered. */
+const paradexWith = (seen: Array<number>, hourOf: (hoursAgo: number) => ReturnType<Override> = () => undefined) => {
+  const client = recordedClient(recordedParadex.answers, (name, _, url) => {
+    if (name !== asked) {
+      return undefined
+    }
+    const hourMs = Number(url.searchParams.get("start_at"))
+    const hoursAgo = (RECORDED_MS - hourMs) / HOUR_MS
+    seen.push(hoursAgo)
+    return hourOf(hoursAgo) ?? json({ results: [{ created_at: hourMs + 1000, funding_rate: "0.0001" }] })
+  })
+  return recordedParadex.make.pipe(
+    Effect.map(({ past }) => past ?? assert.fail("Paradex publishes past funding")),
+    Effect.provide(client)
+  )
+}
+
+const DAY_AGO_MS = RECORDED_MS - 24 * HOUR_MS
+const hoursAgoOf = (rates: ReadonlyArray<PastRate>) =>
+  rates.map(({ atMs }) => (RECORDED_MS + 1000 - atMs) / HOUR_MS).toSorted((a, b) => a - b)
+const upTo = (hours: number) => Array.from({ length: hours }, (_, i) => i + 1)
+
+describe("the past funding of Paradex", () => {
+  it.effect("is asked for once an hour of the past, however often its day is read", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(RECORDED_MS - HOUR_MS / 2)
+      const seen: Array<number> = []
+      const { read } = yield* paradexWith(seen)
+      assert.deepStrictEqual(hoursAgoOf((yield* read("BTC", DAY_AGO_MS, RECORDED_MS)).rates), upTo(24))
+      assert.sameMembers(seen, upTo(24))
+      yield* TestClock.adjust("61 seconds")
+      assert.deepStrictEqual(hoursAgoOf((yield* read("BTC", DAY_AGO_MS, RECORDED_MS)).rates), upTo(24))
+      // The rate of the last hour may still change.
+      assert.deepStrictEqual(seen.slice(24), [1])
+      yield* TestClock.adjust("5 days")
+      yield* read("BTC", DAY_AGO_MS, RECORDED_MS)
+      assert.deepStrictEqual(seen.slice(25), [1])
+    })
+  )
+
+  it.effect("is without the hours that the venue fails to send", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(RECORDED_MS)
+      const { read } = yield* paradexWith([], (hoursAgo) =>
+        hoursAgo === 7 ? new Response("", { status: 500 }) : undefined
+      )
+      const { isWhole, rates, unread } = yield* read("BTC", DAY_AGO_MS, RECORDED_MS)
+      assert.isFalse(isWhole)
+      assert.isUndefined(unread)
+      assert.deepStrictEqual(
+        hoursAgoOf(rates),
+        upTo(24).filter((hour) => hour !== 7)
+      )
+    })
+  )
+
+  it.effect("goes on later where the venue refuses more requests, with the hours that were read", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(RECORDED_MS)
+      let isLimited = true
+      const seen: Array<number> = []
+      const { read } = yield* paradexWith(seen, (hoursAgo) =>
+        isLimited && hoursAgo === 13 ? new Response("", { status: 429 }) : undefined
+      )
+      const part = yield* read("BTC", DAY_AGO_MS, RECORDED_MS)
+      assert.deepStrictEqual(hoursAgoOf(part.rates), upTo(12))
+      assert.isTrue(part.isWhole)
+      assert.strictEqual(part.unread?.beforeMs, RECORDED_MS - 12 * HOUR_MS)
+      assert.strictEqual(part.unread?.fault._tag === "VenueUnreadable" && part.unread.fault.why, "limited")
+      isLimited = false
+      const count = seen.length
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(hoursAgoOf((yield* read("BTC", DAY_AGO_MS, RECORDED_MS)).rates), upTo(24))
+      assert.isAtLeast(Math.min(...seen.slice(count)), 13)
+    })
+  )
+
+  it.effect("is what has come when the time is up", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(RECORDED_MS)
+      const { read } = yield* paradexWith([], (hoursAgo) => (hoursAgo === 13 ? "never" : undefined))
+      const reading = yield* Effect.forkChild(read("BTC", DAY_AGO_MS, RECORDED_MS, Duration.seconds(3)))
+      yield* TestClock.adjust("3 seconds")
+      const { rates, unread } = yield* Fiber.join(reading)
+      assert.deepStrictEqual(hoursAgoOf(rates), upTo(12))
+      assert.strictEqual(unread?.fault._tag === "VenueUnreadable" && unread.fault.why, "late")
+    })
+  )
+
+  it.effect("fails after a few failures in a row, without a request for each hour", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(RECORDED_MS)
+      const seen: Array<number> = []
+      const { read } = yield* paradexWith(seen, () => new Response("", { status: 503 }))
+      const fault = yield* Effect.flip(read("BTC", DAY_AGO_MS, RECORDED_MS))
+      assert.strictEqual(fault._tag === "VenueUnreadable" && fault.why, "down")
+      assert.isAtMost(seen.length, 6)
+    })
+  )
+})
+
 const record = (hour: number) => ({ ts: SECOND - hour * 3600, fundingRate: "0.1", oraclePriceTwap: "100" })
 
 describe("the past funding of Velocity", () => {
@@ -239,6 +343,48 @@ describe("the past funding of Velocity", () => {
         [1, 2, 3]
       )
       assert.strictEqual(keptFromMs, RECORDED_MS - 3 * HOUR_MS)
+    })
+  )
+
+  it.effect("ends before a page that fails, and goes on there later", () =>
+    Effect.gen(function* () {
+      const past = pasts.find(({ key }) => key === "velocity") ?? assert.fail()
+      const first = { success: true, records: [record(1), record(2)], meta: { nextPage: "2" } }
+      const { isWhole, keptFromMs, rates, unread } = yield* read(past, (name, times) =>
+        name === past.asked ? (times === 0 ? json(first) : new Response("", { status: 503 })) : undefined
+      )
+      assert.strictEqual(rates.length, 2)
+      assert.isTrue(isWhole)
+      assert.isUndefined(keptFromMs)
+      assert.strictEqual(unread?.beforeMs, RECORDED_MS - 2 * HOUR_MS)
+      assert.strictEqual(unread?.fault._tag === "VenueUnreadable" && unread.fault.why, "down")
+    })
+  )
+
+  it.effect("is without a record whose time is no whole millisecond", () =>
+    Effect.gen(function* () {
+      const past = pasts.find(({ key }) => key === "velocity") ?? assert.fail()
+      const odd = [1e-4, 1e300].map((ts) => ({ ...record(2), ts: record(2).ts + ts }))
+      const { isWhole, rates } = yield* read(past, (name) =>
+        name === past.asked ? json({ success: true, records: [record(1), ...odd], meta: {} }) : undefined
+      )
+      assert.isFalse(isWhole)
+      assert.deepStrictEqual(
+        rates.map(({ atMs }) => (RECORDED_MS - atMs) / HOUR_MS),
+        [1]
+      )
+    })
+  )
+
+  it.effect("keeps no more records than were asked for", () =>
+    Effect.gen(function* () {
+      const past = pasts.find(({ key }) => key === "velocity") ?? assert.fail()
+      const records = Array.from({ length: 2000 }, (_, hour) => record(hour))
+      const { isWhole, rates } = yield* read(past, (name) =>
+        name === past.asked ? json({ success: true, records, meta: {} }) : undefined
+      )
+      assert.strictEqual(rates.length, 750)
+      assert.isFalse(isWhole)
     })
   )
 

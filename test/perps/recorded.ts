@@ -19,7 +19,7 @@ export const recordings: ReadonlyArray<Recording> = [
 ]
 
 /** The answer in place of a recording; undefined keeps it. */
-export type Override = (asked: string, times: number) => Response | "never" | "unreachable" | undefined
+export type Override = (asked: string, times: number, url: URL) => Response | "never" | "unreachable" | undefined
 
 const typeOf = ({ body }: HttpClientRequest.HttpClientRequest): string => {
   const sent: unknown = body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(body.body)) : {}
@@ -39,7 +39,7 @@ export const recordedClient = (
       const name = `${request.method} ${url.pathname}${typeOf(request)}`
       const times = asked.filter((one) => one === name).length
       asked.push(name)
-      const answer = override(name, times) ?? recorded(answers[name])
+      const answer = override(name, times, url) ?? recorded(answers[name])
       if (answer === "never") {
         return Effect.never
       }
