@@ -278,12 +278,16 @@ describe("blocks of a Geyser", { concurrent: true }, () => {
       yield* advance(3)
       yield* until("all is read", () => last() === after + 6)
       const gap = events.find((event) => event._tag === "Gap")
+      if (gap === undefined) {
+        // On a busy machine the honest hash may come before the fork's third slot is emitted.
+        return yield* Effect.fail("the third slot was not emitted")
+      }
       assert.deepInclude(gap, { from: after + 3, reason: "forked" })
       const at = events.findIndex((event) => event._tag === "Block" && event.block.slot === after + 2)
       assert.isAbove(
         events.findIndex((event) => event === gap),
         at
       )
-    }).pipe(Effect.scoped, Effect.provide(simulated))
+    }).pipe(Effect.scoped, Effect.provide(simulated), Effect.retry({ times: 9 }))
   )
 })
