@@ -151,6 +151,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.getByText("<script>hostile=1</script>").first().waitFor()
           await page.getByText("onerror=hostile=1").first().waitFor()
           await assertHarmless(page, "tracker")
+          await settled(page)
           assert.deepStrictEqual(await axeFaults(page), [])
           for (const other of [`/w/${WALLET}`, "/alerts"]) {
             await page.goto(app.url + other)
