@@ -163,13 +163,27 @@ export const makeFundingReads = Effect.fnUntraced(function* (
     open--
   })
 
+  /** Reads a span while the circuit is closed. What ended a span early counts for the circuit, and the rest is used. */
+  const turn = (key: string) =>
+    Effect.suspend(() => {
+      let partial: Span | null = null
+      const whole = Effect.flatMap(readSpan(key), (span) => {
+        if (span.unread === undefined) {
+          return Effect.succeed(span)
+        }
+        partial = span
+        return Effect.fail(span.unread.fault)
+      })
+      return Effect.catch(guarded(whole), (fault) => (partial === null ? Effect.fail(fault) : Effect.succeed(partial)))
+    })
+
   /** Reads a span in its turn, unless all who asked for it have left. The circuit decides when the turn has come. */
   const lookup = (key: string) =>
     Effect.acquireUseRelease(
       enter,
       () =>
         Effect.suspend(() =>
-          callers.has(key) ? guarded(readSpan(key)) : Effect.fail(unreadable("late", "nobody waits any more"))
+          callers.has(key) ? turn(key) : Effect.fail(unreadable("late", "nobody waits any more"))
         ).pipe(permits.withPermit),
       () => leave
     )

@@ -91,17 +91,20 @@ export const makeSharedReads = Effect.fnUntraced(function* (
   })
 
   const keepMs = Duration.toMillis(rules.keep)
-  const countedMs = { true: new Map<string, number>(), false: new Map<string, number>() }
+  const freshMs = new Map<string, number>()
+  const failedMs = new Map<string, number>()
 
   const note = (symbol: string, isFresh: boolean) =>
     Effect.map(Clock.currentTimeMillis, (nowMs) => {
-      const counted = countedMs[`${isFresh}`]
+      const counted = isFresh ? freshMs : failedMs
       if (Math.abs(nowMs - (counted.get(symbol) ?? Number.NEGATIVE_INFINITY)) < keepMs) {
         return
       }
-      const [oldest = symbol] = counted.size < CAPACITY ? [symbol] : counted.keys()
-      counted.delete(oldest)
       counted.delete(symbol)
+      const [oldest] = counted.keys()
+      if (oldest !== undefined && counted.size >= CAPACITY) {
+        counted.delete(oldest)
+      }
       counted.set(symbol, nowMs)
       reliability.note(isFresh, nowMs)
     })

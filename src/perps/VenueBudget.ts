@@ -29,9 +29,9 @@ export const venueLimits = {
 } as const satisfies Readonly<Record<string, VenueLimit>>
 
 const MINUTE_MS = 60_000
-/** The part of a burst that requests of the past leave to books, which are used for longer below one half. */
+/** Requests of the past leave this part of a burst to books. Below one half, results of books are kept longer (`scarcity`). */
 const PAST_LEAVES = 3 / 4
-/** The part of what comes back that requests of the past may take however much is left. */
+/** The part of what comes back that requests of the past may take even when little is left. */
 const PAST_SHARE = 1 / 10
 
 /** Counts the units of one venue. In any minute at most `perMinute` units are taken. */

@@ -310,6 +310,29 @@ describe("reads of past funding", () => {
     )
   })
 
+  it.effect("rest too after reads in a row that failed half-way", () => {
+    const asked: Array<number> = []
+    const venue = venueWith(() => true, asked)
+    const fault = new VenueUnreadable({ why: "down", detail: "status 503" })
+    const read: FundingPast["read"] = (symbol, fromMs, toMs) =>
+      Effect.map(venue.past.read(symbol, fromMs, toMs), (all) => ({
+        ...all,
+        rates: all.rates.filter(({ atMs }) => atMs >= 985 * HOUR_MS),
+        unread: { beforeMs: 985 * HOUR_MS, fault }
+      }))
+    return using(
+      { ...venue, past: { ...venue.past, read } },
+      Effect.gen(function* () {
+        const older = page({ beforeMs: 990 * HOUR_MS })
+        for (let time = 0; time < 3; time++) {
+          assert.deepStrictEqual(hoursOf((yield* older).rates), down(989, 985))
+        }
+        assert.deepInclude(yield* Effect.flip(older), { why: "resting" })
+        assert.strictEqual(asked.length, 3)
+      })
+    )
+  })
+
   it.effect("end where the venue has not been read any further, and go on there at once", () => {
     const asked: Array<number> = []
     let unreadHour: number | null = 985

@@ -154,7 +154,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           await past.getByText("No funding in the last week.").waitFor()
           for (const name of ["Hyperliquid", "dYdX"]) {
             await past.getByLabel("Venue").selectOption(name)
-            await past.getByText(`${name} has no funding of the last days that is known here.`).waitFor()
+            await past.getByText(`No funding of the last days is known from ${name}.`).waitFor()
           }
         })
       })

@@ -137,7 +137,7 @@ describe.runIf(isAvailable)("in a browser", () => {
                 meta: object
               }
               await route.fulfill({
-                json: { data: data.filter(({ source }) => source !== "block_feed" && source !== "trades"), meta }
+                json: { data: data.filter(({ source }) => source !== "block_feed" && source !== "blocks"), meta }
               })
             })
             for (const path of PAGES) {

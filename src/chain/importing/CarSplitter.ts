@@ -9,7 +9,7 @@ export class CarSplitter {
   readonly #name: string
   #parts: Array<Buffer> = []
   #held = 0
-  /** Bytes that the next section has at least. */
+  /** The fewest bytes that the next section can have. */
   #needed = 1
 
   /** `name` says in a refusal what is read. */
@@ -42,7 +42,7 @@ export class CarSplitter {
     return this.#held === 0
   }
 
-  /** Where the section whose end was last asked for begins. */
+  /** Where the section begins whose end was found last. */
   #start = 0
 
   /** The end of the section at a place. It is after the last byte when the section or its length is not whole. */

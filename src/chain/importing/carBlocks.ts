@@ -145,8 +145,8 @@ const decodeNode = (nodes: BlockNodes, { blockTime, slot }: BlockNode, link: Cid
 }
 
 const decodeNodes = (nodes: BlockNodes, block: BlockNode): TradeBlock => {
-  const links = block.entries.flatMap((entry) => readEntry(nodes.node(entry)).transactions)
   try {
+    const links = block.entries.flatMap((entry) => readEntry(nodes.node(entry)).transactions)
     // One at a time, so that only one outcome is unpacked.
     const transactions = links.map((link, place) => decodeNode(nodes, block, link, place))
     return blockOf(
@@ -155,7 +155,7 @@ const decodeNodes = (nodes: BlockNodes, block: BlockNode): TradeBlock => {
     )
   } catch (error) {
     throw error instanceof MalformedMessage || error instanceof MalformedCbor
-      ? new ImportRefused({ detail: `${nodes.place} has a transaction that cannot be read: ${error.message}` })
+      ? new ImportRefused({ detail: `${nodes.place} has a node that cannot be read: ${error.message}` })
       : error
   }
 }
@@ -247,7 +247,8 @@ class CarReader {
       return null
     }
     const answer = { blockhash, previousBlockhash: parentSlot === before.slot ? before.hash : null }
-    return { slot, answer, decode: () => decodeNodes(nodes, block) }
+    const time = { ms: block.blockTime === null ? null : block.blockTime * 1000, isEstimated: false }
+    return { slot, answer, time, decode: () => decodeNodes(nodes, block) }
   }
 }
 

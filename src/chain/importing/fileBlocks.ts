@@ -179,7 +179,7 @@ async function* recordedBlocks(
 /** By the numbers in names: the slot of a block, or the number of an epoch. */
 const { compare: byNumber } = new Intl.Collator("en", { numeric: true })
 
-/** The blocks of a file that is not a recording; null when its name says of no form. */
+/** The blocks of a file that is not a recording; null when its name has no known form. */
 const blocksIn = (path: string, name: string, isOwn: Turns): AsyncGenerator<SourceBlock> | null => {
   if (ONE.test(name)) {
     return oneBlock(path, name)

@@ -44,7 +44,7 @@ interface Read {
 }
 
 const inRange = (range: ImportRange, source: SourceBlock): TradeBlock | null => {
-  const block = isBefore(range, source.slot, null) ? null : decoded(source)
+  const block = isBefore(range, source.slot, source.time?.ms ?? null) ? null : decoded(source)
   return block === null || isBefore(range, block.slot, block.blockTimeMs) ? null : block
 }
 

@@ -114,8 +114,8 @@ export class ForkLog {
   }
 
   /**
-   * The block with the noted reports. It has a gap before it when it is the first block after the slot `last` that tells
-   * of one of them.
+   * Adds the noted reports to a block. If one of them is of a slot after `last`, no appended block has told of it yet, so
+   * the block also has a gap before it.
    */
   told<B extends ForkReports & { readonly slot: number; readonly afterGap: boolean }>(block: B, last: number): B {
     const isNew = this.#reports.some(({ slot }) => slot > last && slot <= block.slot)

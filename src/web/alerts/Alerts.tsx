@@ -4,7 +4,7 @@ import { useState } from "preact/hooks"
 import { call } from "../data/request.ts"
 import { type Pages, usePages } from "../data/usePages.ts"
 import { type Action, useAction } from "../data/useAction.ts"
-import { useLateTrades, useProgress } from "../data/useProgress.ts"
+import { useLateBlocks, useProgress } from "../data/useProgress.ts"
 import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
 import { PagedTable } from "../parts/More.tsx"
 import { Reading } from "../parts/Reading.tsx"
@@ -155,7 +155,7 @@ const List = ({ open, pages }: { readonly pages: Pages<Alert>; readonly open: (o
 /** Says why alerts compare old values, while they do. */
 const Late = () => {
   const progress = useProgress()
-  const late = useLateTrades()
+  const late = useLateBlocks()
   if (progress !== null || late === null) {
     return <Reading meanwhile="alerts on trades compare old values, or wait" />
   }

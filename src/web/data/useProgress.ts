@@ -11,7 +11,7 @@ export interface Progress {
 }
 
 /** Blocks, and the trades in them, that are older than they should be. */
-export interface LateTrades {
+export interface LateBlocks {
   /** The age of the newest one in milliseconds; null when none has been read. */
   readonly lagMs: number | null
 }
@@ -19,7 +19,7 @@ export interface LateTrades {
 /** Whether the market is whole and current. Null stands for yes. */
 interface Market {
   readonly progress: Progress | null
-  readonly late: LateTrades | null
+  readonly late: LateBlocks | null
 }
 
 /** Milliseconds between two reads while the market is late, and afterwards. */
@@ -76,5 +76,5 @@ const useMarket = (): Market => {
 /** The progress of reading the market; null once the market is whole. */
 export const useProgress = (): Progress | null => useMarket().progress
 
-/** How late the trades are; null while they are current. */
-export const useLateTrades = (): LateTrades | null => useMarket().late
+/** How late the blocks are; null while they are current. */
+export const useLateBlocks = (): LateBlocks | null => useMarket().late

@@ -38,7 +38,7 @@ const Rates = ({ of: { data, meta, nextCursor } }: { readonly of: Funding }) =>
     <p class="soft">
       {nextCursor === null && meta.coverage.complete
         ? "No funding in the last week."
-        : `${nameOf(meta.venue)} has no funding of the last days that is known here.`}
+        : `No funding of the last days is known from ${nameOf(meta.venue)}.`}
     </p>
   ) : (
     <>

@@ -288,6 +288,6 @@ describe("blocks of a Geyser", { concurrent: true }, () => {
         events.findIndex((event) => event === gap),
         at
       )
-    }).pipe(Effect.scoped, Effect.provide(simulated), Effect.retry({ times: 9 }))
+    }).pipe(Effect.scoped, Effect.provide(simulated), Effect.retry({ times: 3 }))
   )
 })
