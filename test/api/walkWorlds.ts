@@ -4,6 +4,8 @@ import { NodeServices } from "@effect/platform-node"
 import { rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Address, SOL } from "../../src/domain/Address.ts"
+import { isDollar } from "../../src/domain/stables.ts"
 import { DEFAULT_PLAN, Plan } from "../../src/api/schemas/Plan.ts"
 import * as App from "../../src/app/App.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
@@ -268,7 +270,7 @@ const Ready = Schema.fromJsonString(
   Schema.Struct({
     baseUrl: Schema.String,
     keys: Schema.Struct({ all: Schema.String }),
-    mints: Schema.Array(Schema.String)
+    mints: Schema.Array(Address)
   })
 )
 
@@ -297,8 +299,8 @@ const LaunchList = Schema.fromJsonString(
   Schema.Struct({ data: Schema.Tuple([Schema.Struct({ token: Schema.Struct({ address: Schema.String }) })]) })
 )
 
-/** Funding targets, followed wallets, a launch, and the last of the mints: the first are SOL and dollars. */
-const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: ReadonlyArray<string>) {
+/** Funding targets, followed wallets, a launch, and a traded mint that is neither SOL nor a dollar. */
+const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: ReadonlyArray<Address>) {
   const ask = (path: string) =>
     Effect.promise(() =>
       fetch(url + path, { headers: { authorization: `Bearer ${key}` } }).then((answer) => answer.json())
@@ -309,8 +311,17 @@ const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: Re
   const catalog = yield* Schema.decodeUnknownEffect(Catalog)(yield* ask(path))
   const [entry] = catalog.data
   const follows = yield* Schema.decodeUnknownEffect(Follows)(yield* ask("/api/v1/copy/follows"))
+  const coins = mints.filter((each) => each !== SOL && !isDollar(each))
+  let tried = 0
+  // A mint's first trade may come after the service is ready, and some are seldom traded.
+  const { mint, traders } = yield* Effect.suspend(() => {
+    const candidate = coins.at(tried++ % coins.length) ?? ""
+    return Effect.map(
+      Effect.flatMap(ask(`/api/v1/tokens/solana/${candidate}/top-traders`), Schema.decodeUnknownEffect(Traders)),
+      (found) => ({ mint: candidate, traders: found })
+    )
+  }).pipe(Effect.retry({ schedule: Schedule.spaced("1 second"), times: 120 }))
   // Pools are in memory once their token was asked for.
-  const mint = mints.at(-1) ?? ""
   const liquidity = yield* Effect.promise(() =>
     fetch(`${url}/api/v1/tokens/solana/${mint}/liquidity`, { headers: { authorization: `Bearer ${key}` } }).then(
       (answer) => answer.text()
@@ -319,7 +330,7 @@ const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: Re
     Effect.flatMap(Schema.decodeEffect(Pools)),
     Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 300 })
   )
-  // The simulator launches a token every few seconds.
+  // Some tokens are launched in the first block.
   const launches = yield* Effect.promise(() =>
     fetch(`${url}/api/v1/launches?limit=1`, { headers: { authorization: `Bearer ${key}` } }).then((answer) =>
       answer.text()
@@ -327,11 +338,6 @@ const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: Re
   ).pipe(
     Effect.flatMap(Schema.decodeEffect(LaunchList)),
     // Few calls: the key has a budget.
-    Effect.retry({ schedule: Schedule.spaced("1 second"), times: 120 })
-  )
-  // The mint's first trade may come after the service is ready.
-  const traders = yield* ask(`/api/v1/tokens/solana/${mint}/top-traders`).pipe(
-    Effect.flatMap(Schema.decodeUnknownEffect(Traders)),
     Effect.retry({ schedule: Schedule.spaced("1 second"), times: 120 })
   )
   return {
@@ -359,6 +365,8 @@ export const simulated = Layer.effect(
       SIMULATOR_SEED: "walk",
       // In hours; no test looks further back.
       SIMULATOR_HISTORY: "0.05",
+      // The first block has the launches. A service on a busy machine may be long in reading it.
+      SIMULATOR_BLOCKS_KEPT: "10000",
       DRAIN_QUIET: "0 millis"
     })
     yield* Layer.build(App.layer).pipe(Effect.provideService(ConfigProvider.ConfigProvider, settings))
