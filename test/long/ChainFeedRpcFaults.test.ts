@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-import { ChainFeed } from "../../../src/chain/ChainFeed.ts"
-import { at, holding, readFeed, until } from "./accounts.ts"
-import { A, B, C, feedOf, json, nodeWith, scene } from "./feedScene.ts"
+import { ChainFeed } from "../../src/chain/ChainFeed.ts"
+import { at, holding, readFeed, until } from "../chain/accounts/accounts.ts"
+import { A, B, C, feedOf, json, nodeWith, scene } from "../chain/accounts/feedScene.ts"
 
 describe("a connection that is lost", () => {
   it.live("is replaced by a new one: everything is followed and read again, and emitted in one snapshot", () =>

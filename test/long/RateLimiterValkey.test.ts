@@ -11,7 +11,7 @@ import { Valkey } from "../../src/storage/valkey/Valkey.ts"
 import * as ValkeyRedis from "../../src/storage/valkey/ValkeyRedis.ts"
 import { until } from "../support/sse.ts"
 import { client, emptied, isAvailable, server, sharedServer } from "../support/valkey.ts"
-import { rateLimiterContract } from "./rateLimiterContract.ts"
+import { rateLimiterContract } from "../access/rateLimiterContract.ts"
 
 const key = { id: "k", plan: DEFAULT_PLAN }
 const rest = (cost: number) => ({ key, budget: "rest" as const, cost })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { staleness } from "../../../src/quotes/pools/freshness.ts"
-import { until } from "./accounts.ts"
-import { advancing, hostOf, liveFeed, simulatedNode } from "./nodeScene.ts"
+import { staleness } from "../../src/quotes/pools/freshness.ts"
+import { until } from "../chain/accounts/accounts.ts"
+import { advancing, hostOf, liveFeed, simulatedNode } from "../chain/accounts/nodeScene.ts"
 
 describe("a node that refuses WebSockets", { concurrent: true }, () => {
   it.live("is read over HTTP: the state of one slot after the other, fresh and never mixed", () =>

@@ -1,12 +1,12 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, References, Stream } from "effect"
-import type { Simulator } from "../../../src/simulator/Simulator.ts"
-import type { BlockEvent } from "../../../src/chain/blocks/BlockFeed.ts"
-import type { TradeBlock } from "../../../src/chain/decoding/TradeBlock.ts"
-import { TradeBlocks } from "../../../src/chain/decoding/TradeBlocks.ts"
-import { until } from "../accounts/accounts.ts"
-import { advancing, hostOf, simulatedNode } from "../accounts/nodeScene.ts"
+import type { Simulator } from "../../src/simulator/Simulator.ts"
+import type { BlockEvent } from "../../src/chain/blocks/BlockFeed.ts"
+import type { TradeBlock } from "../../src/chain/decoding/TradeBlock.ts"
+import { TradeBlocks } from "../../src/chain/decoding/TradeBlocks.ts"
+import { until } from "../chain/accounts/accounts.ts"
+import { advancing, hostOf, simulatedNode } from "../chain/accounts/nodeScene.ts"
 
 type Node = Simulator["Service"]
 

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer } from "effect"
-import type { Address } from "../../../src/domain/Address.ts"
-import { ChainFeed } from "../../../src/chain/ChainFeed.ts"
-import { layer } from "../../../src/chain/geyser/ChainFeedGeyser.ts"
-import { holding, readFeed, until } from "../accounts/accounts.ts"
-import { chainFeedContract } from "../accounts/chainFeedContract.ts"
-import { advancing, simulatedNode } from "../accounts/nodeScene.ts"
-import { A, B, feedOf, scene, scriptedChain, services } from "./geyserScene.ts"
+import type { Address } from "../../src/domain/Address.ts"
+import { ChainFeed } from "../../src/chain/ChainFeed.ts"
+import { layer } from "../../src/chain/geyser/ChainFeedGeyser.ts"
+import { holding, readFeed, until } from "../chain/accounts/accounts.ts"
+import { chainFeedContract } from "../chain/accounts/chainFeedContract.ts"
+import { advancing, simulatedNode } from "../chain/accounts/nodeScene.ts"
+import { A, B, feedOf, scene, scriptedChain, services } from "../chain/geyser/geyserScene.ts"
 
 chainFeedContract(
   "ChainFeedGeyser",

@@ -1,13 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Latch, Layer } from "effect"
-import * as SourceMonitor from "../../../src/operations/SourceMonitor.ts"
-import { AccountBus } from "../../../src/storage/bus/AccountBus.ts"
-import * as AccountBusValkey from "../../../src/storage/valkey/AccountBusValkey.ts"
-import { Valkey } from "../../../src/storage/valkey/Valkey.ts"
-import { emptied, isAvailable, server, sharedServer } from "../../support/valkey.ts"
-import { clockOf, holding, until } from "../accounts/accounts.ts"
-import { chainFeedContract } from "../accounts/chainFeedContract.ts"
-import { A, B, C, CHAIN, followerOf, memoryBus, scene, startChain, startFollower, startLeader } from "./busScene.ts"
+import * as SourceMonitor from "../../src/operations/SourceMonitor.ts"
+import { AccountBus } from "../../src/storage/bus/AccountBus.ts"
+import * as AccountBusValkey from "../../src/storage/valkey/AccountBusValkey.ts"
+import { Valkey } from "../../src/storage/valkey/Valkey.ts"
+import { emptied, isAvailable, server, sharedServer } from "../support/valkey.ts"
+import { clockOf, holding, until } from "../chain/accounts/accounts.ts"
+import { chainFeedContract } from "../chain/accounts/chainFeedContract.ts"
+import {
+  A,
+  B,
+  C,
+  CHAIN,
+  followerOf,
+  memoryBus,
+  scene,
+  startChain,
+  startFollower,
+  startLeader
+} from "../chain/bus/busScene.ts"
 
 const contract = (name: string, busOf: Effect.Effect<Layer.Layer<AccountBus>>) =>
   chainFeedContract(

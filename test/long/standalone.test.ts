@@ -22,7 +22,7 @@ import { secretOf } from "../support/http.ts"
 
 const run = promisify(execFile)
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url))
+const ROOT = fileURLToPath(new URL("../..", import.meta.url))
 
 /** The package `ws`, which the last example of the readme uses. */
 const WS = fileURLToPath(new URL("../../node_modules/ws", import.meta.url))
