@@ -26,6 +26,14 @@ import {
   type ServiceLot
 } from "./walletHoldings.ts"
 import { compareResults, compareTrades, type ServiceResults, type ServiceTrade } from "./walletRows.ts"
+import {
+  checkTransfers,
+  type RawTransfer,
+  recordedOf,
+  type TransferCounts,
+  transfersOf,
+  type WalletRecord
+} from "./walletTransfers.ts"
 
 /**
  * The events of wallets, the launches of tokens and the openings of wallets in the order of the chain, and counts: of blocks, of transactions, of events, of those that are transfers of a traded
@@ -33,6 +41,9 @@ import { compareResults, compareTrades, type ServiceResults, type ServiceTrade }
  */
 export interface WalletReading {
   readonly events: ReadonlyMap<string, ReadonlyArray<WalletEvent>>
+  readonly transfers: ReadonlyMap<string, ReadonlyArray<RawTransfer>>
+  /** The slot of the first trade of each wallet, by mint. */
+  readonly tradedSince: ReadonlyMap<string, ReadonlyMap<string, number>>
   readonly accounts: NamedAccounts
   readonly launches: ReadonlyArray<DatedLaunch>
   readonly openings: ReadonlyArray<RawOpening>
@@ -49,23 +60,25 @@ export interface WalletReading {
 /** A reading that has begun with no block. `add` takes them in order. */
 export const makeReading = (): WalletReading & { readonly add: (block: RawBlock) => void } => {
   const byWallet = new Map<string, Array<WalletEvent>>()
-  const traded = new Set<string>()
+  const transfers = new Map<string, Array<RawTransfer>>()
+  const tradedSince = new Map<string, Map<string, number>>()
   const accounts = new NamedAccounts()
   const launches: Array<DatedLaunch> = []
   const openings: Array<RawOpening> = []
   const counts = { blocks: 0, transactions: 0, events: 0, transfers: 0, partial: 0, tokenSwaps: 0 }
   const price = makeSolPrice()
-  const take = (event: WalletEvent): void => {
+  const take = (event: WalletEvent, slot: number): void => {
     const { mint, trades, wallet } = event
     accounts.add(wallet, mint, event.accounts)
     const own = byWallet.get(wallet) ?? []
     byWallet.set(wallet, own)
     own.push(event)
     counts.events++
-    if (trades.length > 0) {
-      traded.add(`${wallet} ${mint}`)
-    } else if (traded.has(`${wallet} ${mint}`)) {
-      counts.transfers++
+    const since = tradedSince.get(wallet) ?? new Map<string, number>()
+    if (trades.length === 0) {
+      counts.transfers += since.has(mint) ? 1 : 0
+    } else if (!since.has(mint)) {
+      tradedSince.set(wallet, since.set(mint, slot))
     }
     counts.partial += event.accounts.length < accounts.of(wallet, mint).size ? 1 : 0
   }
@@ -79,14 +92,19 @@ export const makeReading = (): WalletReading & { readonly add: (block: RawBlock)
     const rate = price.at(blockTime)
     for (const { legs, read: each } of read) {
       const events = eventsOf(each, legs, { rate, transaction: counts.transactions++ })
-      events.forEach(take)
+      events.forEach((event) => take(event, slot))
+      for (const transfer of transfersOf(each, legs, events, { slot, second: blockTime })) {
+        const own = transfers.get(transfer.wallet) ?? []
+        transfers.set(transfer.wallet, own)
+        own.push(transfer)
+      }
       launches.push(...launchesOf(each).map((launch) => ({ ...launch, second: blockTime })))
       openings.push(...openingsOf(each, { slot, second: blockTime }))
       counts.tokenSwaps +=
         new Set(events.filter(({ trades }) => trades.length > 0).map(({ mint }) => mint)).size > 1 ? 1 : 0
     }
   }
-  return { events: byWallet, accounts, launches, openings, counts, add }
+  return { events: byWallet, transfers, tradedSince, accounts, launches, openings, counts, add }
 }
 
 const tradesIn = (events: ReadonlyArray<WalletEvent>) => events.reduce((sum, { trades }) => sum + trades.length, 0)
@@ -96,6 +114,23 @@ export const busiest = ({ events }: Pick<WalletReading, "events">, most: number)
   Array.from(events, ([wallet, of]) => ({ wallet, trades: tradesIn(of) }))
     .filter(({ trades }) => trades > 0)
     .toSorted((a, b) => b.trades - a.trades)
+    .slice(0, most)
+    .map(({ wallet }) => wallet)
+
+const recordOf = (
+  { events, tradedSince, transfers }: Pick<WalletReading, "events" | "tradedSince" | "transfers">,
+  wallet: string
+): WalletRecord => ({
+  transfers: transfers.get(wallet) ?? [],
+  tradedSince: tradedSince.get(wallet) ?? new Map(),
+  trades: tradesIn(events.get(wallet) ?? [])
+})
+
+/** The wallets with most transfers that a service lists, at most so many. */
+export const moving = (reading: WalletReading, most: number): ReadonlyArray<string> =>
+  Array.from(reading.transfers.keys(), (wallet) => ({ wallet, moves: recordedOf(recordOf(reading, wallet)).length }))
+    .filter(({ moves }) => moves > 0)
+    .toSorted((a, b) => b.moves - a.moves)
     .slice(0, most)
     .map(({ wallet }) => wallet)
 
@@ -155,12 +190,24 @@ export interface CheckReads {
   readonly linkedTo: (wallet: string) => ReadonlyArray<string>
 }
 
+/** Compares the transfers of a wallet with the service. */
+export const checkMoves = (reading: WalletReading, wallet: string, read: ReadService) =>
+  checkTransfers(wallet, recordOf(reading, wallet), async (path) => {
+    let pages = 0
+    const rows = await readPages((page) => (pages++, read(page)), path)
+    return { pages, rows }
+  })
+
 /** Compares a wallet with the service, and its holdings with the accounts of the chain. */
 export const checkWallet = async (
   reading: WalletReading,
   wallet: string,
   { lamportsOf, linkedTo, list, read }: CheckReads
-): Promise<{ readonly figures: number; readonly differences: ReadonlyArray<WalletDifference> }> => {
+): Promise<{
+  readonly figures: number
+  readonly differences: ReadonlyArray<WalletDifference>
+  readonly transfers: TransferCounts
+}> => {
   const positions = (await read(`/api/v1/wallets/${wallet}/positions?limit=500`)).data as ServicePositions
   const history = (await read(`/api/v1/wallets/${wallet}/pnl/history?days=30`)).data as ServiceHistory
   const performance = (await read(`/api/v1/wallets/${wallet}/performance`)).data as {
@@ -197,14 +244,17 @@ export const checkWallet = async (
   )
   const held = compareBalances(wallet, balances, listed, await lamportsOf(wallet))
   const funded = compareFunding(wallet, reading.events.get(wallet) ?? [], funding)
+  const moved = await checkMoves(reading, wallet, read)
   const order = compareOrder(wallet, book, byCost as ServicePositions["positions"])
   const chain = positions.positions.map(({ holding, mint }): WalletDifference => {
     const sum = listed.filter((each) => each.mint === mint).reduce((all, each) => all + each.units, 0n)
     return { wallet, mint, field: "holding on the chain", service: holding, recomputed: sum.toString() }
   })
   return {
+    transfers: moved.counts,
     figures:
       compared.figures +
+      moved.figures +
       trades.figures +
       results.figures +
       order.figures +
@@ -214,6 +264,7 @@ export const checkWallet = async (
       chain.length,
     differences: [
       ...compared.differences,
+      ...moved.differences,
       ...trades.differences,
       ...results.differences,
       ...order.differences,

@@ -46,7 +46,7 @@ const readFrom = (url: string): ReadService => {
   }
 }
 
-/** Compares the busiest wallets and returns the number of figures compared. */
+/** Compares the busiest wallets. Returns the numbers of figures, of rows of transfers, and of their pages after the first. */
 const compareAll = Effect.fnUntraced(function* (reading: WalletReading, linked: ReadonlyMap<string, string>) {
   const { url } = yield* Listening
   const { rpcUrl } = yield* Simulator
@@ -55,7 +55,7 @@ const compareAll = Effect.fnUntraced(function* (reading: WalletReading, linked: 
     return other === undefined ? [] : [other]
   }
   return yield* Effect.promise(async () => {
-    let figures = 0
+    let [figures, transfers, pages] = [0, 0, 0]
     const read = readFrom(url)
     for (const wallet of busiest(reading, WALLETS)) {
       const compared = await checkWallet(reading, wallet, {
@@ -66,8 +66,10 @@ const compareAll = Effect.fnUntraced(function* (reading: WalletReading, linked: 
       })
       assert.deepStrictEqual(compared.differences, [])
       figures += compared.figures
+      transfers += compared.transfers.rows
+      pages += compared.transfers.pages - compared.transfers.lists
     }
-    return figures
+    return { figures, transfers, pages }
   })
 })
 
@@ -151,7 +153,9 @@ layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independe
             running({ wallets: Layer.succeed(WalletReader, wallets), keys: KEYS.map((letter) => keyOf(letter)) })
           )
         )
-        assert.isAbove(compared, 500)
+        assert.isAbove(compared.figures, 500)
+        assert.isAbove(compared.transfers, 100)
+        assert.isAbove(compared.pages, 50)
         assert.isAbove(busiest(reading, WALLETS).filter((wallet) => linked.has(wallet)).length, 3)
         assert.isAbove(reading.counts.transfers, 10)
         assert.isAbove(reading.counts.partial, 10)
