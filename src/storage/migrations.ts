@@ -8,6 +8,7 @@ import * as readViews from "./migrations/0064_read_views.ts"
 import * as planExports from "./migrations/0066_plan_exports.ts"
 import * as schema from "./migrations/0060_schema.ts"
 import * as soundDeployments from "./migrations/0061_sound_deployments.ts"
+import * as counterpartyInViews from "./migrations/0072_counterparty_in_views.ts"
 import * as counterparties from "./migrations/0071_counterparties.ts"
 import * as tradedSlot from "./migrations/0070_traded_slot.ts"
 
@@ -24,5 +25,6 @@ export const migrations = {
   "0068_holder_snapshots": holderSnapshots.up,
   "0069_wallet_openings": walletOpenings.up,
   "0070_traded_slot": tradedSlot.up,
-  "0071_counterparties": counterparties.up
+  "0071_counterparties": counterparties.up,
+  "0072_counterparty_in_views": counterpartyInViews.up
 }

@@ -19,7 +19,7 @@ import { transaction } from "../../src/storage/transaction.ts"
 import { keyOf, running, secretOf } from "../support/http.ts"
 import { storesOn } from "../support/marketStores.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-import { MONDAY } from "../market/tape/tape.ts"
+import { MONDAY, walletOf } from "../market/tape/tape.ts"
 import { storedBlock } from "../market/history/storedBlock.ts"
 
 const DAY = 86_400
@@ -50,7 +50,7 @@ const stored = Effect.gen(function* () {
   yield* store.append([storedBlock(-2, [{}])])
   for (let n = 0; n < 3; n++) {
     const blocks = Array.from({ length: 50 }, (_, i) =>
-      storedBlock(n * DAY + i * 60, [{ volumeUsdNanos: BigInt(n * 1000 + i) }, { role: "transfer" }])
+      storedBlock(n * DAY + i * 60, [{ volumeUsdNanos: BigInt(n * 1000 + i) }, { role: "transfer", ...(i % 2 === 0 && { counterparty: walletOf(4) }) }])
     )
     yield* store.append(blocks)
   }
@@ -146,6 +146,12 @@ describe.runIf(TestDatabase.isAvailable)("a file of a day", () => {
         assert.strictEqual(nanos, 50 * 1000 + (50 * 49) / 2)
         const csv = (yield* download(`wallets/${TUESDAYS}.csv`)).body.toString().trim().split("\n")
         assert.lengthOf(csv, 101)
+        const last = csv.map((line) => line.split(",").at(-1))
+        assert.deepStrictEqual(last.slice(0, 5), ["counterparty", "", walletOf(4), "", ""])
+        assert.lengthOf(
+          last.filter((each) => each === walletOf(4)),
+          25
+        )
         const bars = (yield* download(`bars/${TUESDAYS}.ndjson?width=1h`)).body.toString().trim().split("\n")
         assert.strictEqual(JSON.parse(bars[0] ?? "").time, `${TUESDAYS}T00:00:00.000Z`)
       })
@@ -289,6 +295,18 @@ describe.runIf(TestDatabase.isAvailable)("the folder of the files", () => {
         )
         assert.strictEqual(new Set(found.map(({ path }) => path)).size, 1)
         assert.lengthOf(readdirSync(join(path, "exports")), 1)
+      })
+    )
+
+    it.effect("makes a file again that an earlier release made with other columns", () =>
+      Effect.gen(function* () {
+        const path = newFolder()
+        const exports = join(path, "exports")
+        mkdirSync(exports)
+        writeFileSync(join(exports, `trades-${MONDAYS}.csv~days-0~0~${"t".repeat(43)}`), "earlier")
+        const { bytes, path: kept } = yield* Effect.flatMap(build(path), made)
+        assert.isAbove(bytes, 1000)
+        assert.deepStrictEqual(readdirSync(exports), [basename(kept)])
       })
     )
 

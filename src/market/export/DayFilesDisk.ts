@@ -48,9 +48,12 @@ const NAME =
 const subjectOf = ({ dataset, day, format, width }: DayRequest): string =>
   `${dataset}${dataset === "bars" ? `-${width}` : ""}-${day}.${format}`
 
-/** Repairs change stored rows, and another chain has other rows. */
+/** Counts the changes of the columns of files. An earlier release may have left files with fewer columns. */
+const COLUMNS = 2
+
+/** Repairs change stored rows, another chain has other rows, and a release may add columns. */
 const revisionOf = ({ genesis, repairs }: StoredRange): string =>
-  `${genesis.replaceAll(/[^\w-]/gu, "_").slice(0, 44)}-${repairs}`
+  `${genesis.replaceAll(/[^\w-]/gu, "_").slice(0, 44)}-${repairs}-${COLUMNS}`
 
 /** Fails unless every block of the day was read, or is known to be lost. */
 const checkWhole = ({ day, dataset }: DayRequest, { endMs, gaps, wholeMs }: StoredRange) => {

@@ -37,7 +37,8 @@ export const walletColumns: ReadonlyArray<Column<TapeTrade>> = [
   // A fee that was left out was not paid; null is a fee of unknown value.
   { name: "fee_usd", kind: "nanos", of: ({ feeUsdNanos }) => (feeUsdNanos === undefined ? 0n : feeUsdNanos) },
   { name: "priority_lamports", kind: "units", of: ({ priorityLamports }) => priorityLamports ?? null },
-  { name: "tip_lamports", kind: "units", of: ({ tipLamports }) => tipLamports ?? null }
+  { name: "tip_lamports", kind: "units", of: ({ tipLamports }) => tipLamports ?? null },
+  { name: "counterparty", kind: "text", of: ({ counterparty }) => counterparty ?? null }
 ]
 
 /** Columns of `holders`: what a wallet held of a mint after its newest transaction in it. */

@@ -24,9 +24,17 @@ const ofTrades = `
 const TRADES = `
   CREATE VIEW fathom_trades AS SELECT ${ofTrades} FROM trades AS stored FINAL WHERE stored.role IN ('pool', 'both')`
 
+const ofWallets = `${ofTrades}, toBool(stored.role = 'transfer') AS is_transfer, held_before, held_after,
+  if(fee_unknown, NULL, ${nanos("ifNull(fee_usd_nanos, 0)")}) AS fee_usd, priority_lamports, tip_lamports`
+
 const WALLETS = `
-  CREATE VIEW fathom_wallets AS SELECT ${ofTrades}, toBool(stored.role = 'transfer') AS is_transfer, held_before, held_after,
-  if(fee_unknown, NULL, ${nanos("ifNull(fee_usd_nanos, 0)")}) AS fee_usd, priority_lamports, tip_lamports
+  CREATE VIEW fathom_wallets AS SELECT ${ofWallets}
+  FROM wallet_trades AS stored FINAL`
+
+/** The statement of the migration `0004_counterparty_in_views`. */
+export const walletsWithCounterparty = `
+  CREATE OR REPLACE VIEW fathom_wallets AS SELECT ${ofWallets},
+  ${addressOrNull("stored.counterparty")} AS counterparty
   FROM wallet_trades AS stored FINAL`
 
 const PRICES = ["usd", "sol"] as const

@@ -1,4 +1,4 @@
-import { readViews } from "./readViews.ts"
+import { readViews, walletsWithCounterparty } from "./readViews.ts"
 
 /** The tables of trades and candles in ClickHouse, as migrations. Append only: a released migration is never edited. */
 
@@ -156,5 +156,6 @@ const REVISIONS = `
 export const migrations: ReadonlyArray<{ readonly name: string; readonly statements: ReadonlyArray<string> }> = [
   { name: "0001_trades", statements: [TRADES, WALLET_TRADES, WALLET_VIEW, ...barStatements, REVISIONS] },
   { name: "0002_read_views", statements: readViews },
-  { name: "0003_counterparties", statements: COUNTERPARTIES }
+  { name: "0003_counterparties", statements: COUNTERPARTIES },
+  { name: "0004_counterparty_in_views", statements: [walletsWithCounterparty] }
 ]

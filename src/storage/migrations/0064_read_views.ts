@@ -64,7 +64,7 @@ const functions = Effect.gen(function* () {
 })
 
 /** Columns that pool swaps and trades of wallets share, in the order of an export. */
-const OF_TRADES = `
+export const OF_TRADES = `
   chains.genesis as chain, slot, place as index, at as time, fathom_read.text_of(signature, 64) as signature,
   fathom_read.text_of(wallet, 32) as wallet, mints.name as mint, case when is_buy then 'buy' else 'sell' end as side,
   fathom_read.units(amount) as amount, decimals, fathom_read.units(lamports) as lamports, others.name as other_mint,
@@ -72,7 +72,7 @@ const OF_TRADES = `
   fathom_read.nanos(volume_usd_nanos) as volume_usd, fathom_read.nanos(sol_usd_nanos) as sol_usd, pools.name as pool,
   venues.name as dex, launchpads.name as launchpad`
 
-const FROM_TRADES = `
+export const FROM_TRADES = `
   from trade_rows as stored
   join lateral (select genesis from chains where id = stored.chain) as chains on true
   join trade_names as mints on mints.id = mint

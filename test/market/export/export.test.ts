@@ -147,24 +147,39 @@ describe.runIf(TestDatabase.isAvailable)("an export", () => {
           storedBlock(1, [
             { role: "pool" },
             { role: "wallet", held, feeUsdNanos: null },
-            { role: "transfer", wallet: walletOf(9) }
+            { role: "transfer", wallet: walletOf(9), counterparty: walletOf(3) },
+            { role: "transfer", wallet: walletOf(9), side: "sell" }
           ])
         ])
-        const file = join(yield* folder, "file")
-        yield* exportRows(all(file, { dataset: "wallets" }))
-        const rows = yield* readBack(file)
+        const path = yield* folder
+        yield* exportRows(all(join(path, "file"), { dataset: "wallets" }))
+        const rows = yield* readBack(join(path, "file"))
         assert.deepStrictEqual(
-          rows.map(({ fee_usd, held_after, held_before, is_transfer, wallet }) => [
+          rows.map(({ counterparty, fee_usd, held_after, held_before, is_transfer, wallet }) => [
             is_transfer,
             wallet,
             held_before,
             held_after,
-            fee_usd
+            fee_usd,
+            counterparty
           ]),
           [
-            [false, trade().wallet, 5n, 7n, null],
-            [true, walletOf(9), null, null, 0]
+            [false, trade().wallet, 5n, 7n, null, null],
+            [true, walletOf(9), null, null, 0, walletOf(3)],
+            [true, walletOf(9), null, null, 0, null]
           ]
+        )
+        yield* exportRows(all(join(path, "csv"), { dataset: "wallets", format: "csv" }))
+        const cells = readFileSync(join(path, "csv"), "utf8")
+          .trim()
+          .split("\n")
+          .map((line) => line.split(",").at(-1))
+        assert.deepStrictEqual(cells, ["counterparty", "", walletOf(3), ""])
+        yield* exportRows(all(join(path, "ndjson"), { dataset: "wallets", format: "ndjson" }))
+        const objects = readFileSync(join(path, "ndjson"), "utf8").trim().split("\n")
+        assert.deepStrictEqual(
+          objects.map((line) => JSON.parse(line).counterparty),
+          [null, walletOf(3), null]
         )
       })
     )

@@ -69,7 +69,8 @@ const blocks = () => {
       { role: "both", signature, amount: MANY, lamports: MANY, volumeUsdNanos: MANY, feeUsdNanos: MANY, held },
       { role: "pool", ...unknown },
       { role: "wallet", wallet: SOL, held: { before: 3n, after: 2n ** 63n }, feeUsdNanos: null, otherToken: two },
-      { role: "transfer", wallet: walletOf(7), tipLamports: 5n, priorityLamports: MANY }
+      { role: "transfer", wallet: walletOf(7), tipLamports: 5n, priorityLamports: MANY, counterparty: walletOf(8) },
+      { role: "transfer", wallet: walletOf(7), counterparty: SOL }
     ]),
     ...rest.map((each: TapeTrade, n) =>
       storedBlock(2 + n, [{ ...each, slot: 1002 + n, timeMs: (MONDAY + 2 + n) * 1000, index: 0 }])
@@ -105,6 +106,10 @@ describe.runIf(TestDatabase.isAvailable)("the views", () => {
           const own = `fathom_read.${dataset}`
           const rows = (yield* viewRows(own, OWN, order)).filter(({ width = "1m" }) => width === "1m")
           assert.isAbove(rows.length, 3, dataset)
+          assert.strictEqual(
+            rows.filter(({ counterparty }) => typeof counterparty === "string").length,
+            dataset === "wallets" ? 2 : 0
+          )
           assert.deepStrictEqual(plain(rows, columns), plain(wanted, columns), dataset)
         }
       })

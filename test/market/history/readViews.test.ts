@@ -36,6 +36,8 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("the views of ClickHouse
           },
           { role: "pool", mint, volumeUsdNanos: null, pool: null, decimals: null, otherToken: other },
           { role: "wallet", mint, held: { before: 3n, after: MANY }, feeUsdNanos: null },
+          { role: "transfer", mint, wallet: walletOf(9), counterparty: walletOf(8) },
+          { role: "transfer", mint, wallet: walletOf(9), counterparty: SOL },
           { role: "transfer", mint, wallet: walletOf(9) }
         ])
       ])
@@ -80,12 +82,14 @@ describe.runIf(isAvailable && TestDatabase.isAvailable)("the views of ClickHouse
       )
       assert.deepStrictEqual(
         yield* rows(
-          "SELECT index, is_transfer, toString(held_after), toString(fee_usd) FROM fathom_wallets ORDER BY index"
+          "SELECT index, is_transfer, toString(held_after), toString(fee_usd), counterparty FROM fathom_wallets ORDER BY index"
         ),
         [
-          [0, false, null, "0"],
-          [2, false, `${MANY}`, null],
-          [3, true, null, "0"]
+          [0, false, null, "0", null],
+          [2, false, `${MANY}`, null, null],
+          [3, true, null, "0", walletOf(8)],
+          [4, true, null, "0", SOL],
+          [5, true, null, "0", null]
         ]
       )
       for (const width of ["1m", "1h", "1d"]) {
