@@ -1,4 +1,4 @@
-import { Context, type Effect, type Redacted, type Stream } from "effect"
+import { type Clock, Context, type Effect, type Redacted, type Stream } from "effect"
 import type {
   ApiKey,
   DisabledKey,
@@ -22,9 +22,12 @@ export class KeyStore extends Context.Service<
     issue(request: KeyRequest, by: KeyActor): Effect.Effect<IssuedKey, TooManyKeys | PlanNotFound | KeyStoreUnavailable>
     /**
      * The key that a secret belongs to. A malformed secret or a wrong checksum is refused without a look-up. Marks the
-     * key as used.
+     * key as used. With a clock, a key in memory is decided about at once: the effect is an `Exit` then.
      */
-    authenticate(secret: Redacted.Redacted): Effect.Effect<ApiKey, UnknownKey | DisabledKey | KeyStoreUnavailable>
+    authenticate(
+      secret: Redacted.Redacted,
+      clock?: Clock.Clock
+    ): Effect.Effect<ApiKey, UnknownKey | DisabledKey | KeyStoreUnavailable>
     /** Keys of the account, newest first, revoked ones included. */
     list(accountId: string): Effect.Effect<ReadonlyArray<ApiKey>, KeyStoreUnavailable>
     /** Changes the given fields. A revoked key is not found. */

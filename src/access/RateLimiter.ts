@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { monotonicMs } from "../domain/loopTime.ts"
+import { monotonicMs, withClock } from "../domain/loopTime.ts"
 import {
   BudgetExceeded,
   type BudgetName,
@@ -19,16 +19,15 @@ export class RateLimiter extends Context.Service<
   {
     /** True when every decision is made in memory, before the call returns. */
     readonly isImmediate: boolean
-    /** Charges the whole cost or nothing. */
-    admit(request: {
-      readonly key: Caller
-      readonly budget: BudgetName
-      readonly cost: number
-    }): Effect.Effect<Charge, BudgetExceeded | LimiterUnavailable>
+    /** Charges the whole cost or nothing. With a clock, a decision in memory is made at once: the effect is an `Exit` then. */
+    admit(
+      request: { readonly key: Caller; readonly budget: BudgetName; readonly cost: number },
+      clock?: Clock.Clock
+    ): Effect.Effect<Charge, BudgetExceeded | LimiterUnavailable>
     /** Gives a charge back. Giving it back twice, or after it left the window, changes nothing. */
     refund(charge: Charge): Effect.Effect<BudgetState, LimiterUnavailable>
     /** State of a budget; charges nothing. */
-    peek(key: Caller, budget: BudgetName): Effect.Effect<BudgetState, LimiterUnavailable>
+    peek(key: Caller, budget: BudgetName, clock?: Clock.Clock): Effect.Effect<BudgetState, LimiterUnavailable>
   }
 >()("fathom/access/RateLimiter") {
   /** Budgets of this process alone. The monotonic clock measures the windows, so changing the date moves nothing. */
@@ -37,8 +36,8 @@ export class RateLimiter extends Context.Service<
 
     return RateLimiter.of({
       isImmediate: true,
-      admit: ({ budget, cost, key }) =>
-        Clock.clockWith((clock) => {
+      admit: ({ budget, cost, key }, clock) =>
+        withClock(clock, (clock) => {
           if (!Number.isSafeInteger(cost) || cost < 0) {
             return Effect.die(new RangeError(`a cost is a whole number of units, not ${cost}`))
           }
@@ -65,8 +64,8 @@ export class RateLimiter extends Context.Service<
           const budgetState = meters[budget].refund(key, seq, monotonicMs(clock), terms)
           return Effect.succeed(stateOf(budget, terms, budgetState, clock.currentTimeMillisUnsafe()))
         }),
-      peek: (key, budget) =>
-        Clock.clockWith((clock) => {
+      peek: (key, budget, clock) =>
+        withClock(clock, (clock) => {
           const terms = termsOf(key.plan, budget)
           const budgetState = meters[budget].peek(key.id, monotonicMs(clock), terms)
           return Effect.succeed(stateOf(budget, terms, budgetState, clock.currentTimeMillisUnsafe()))

@@ -1,6 +1,7 @@
 /** Admits requests by their key: from the cache while it may be trusted, otherwise from the store. */
-import { Clock, Duration, Effect, Redacted, Result } from "effect"
+import { type Clock, Duration, Effect, Redacted, Result } from "effect"
 import { type ApiKey, type KeyStoreUnavailable, UnknownKey } from "../api/schemas/ApiKey.ts"
+import { withClock } from "../domain/loopTime.ts"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
 import type { KeyCache } from "./KeyCache.ts"
 import * as Format from "./keyFormat.ts"
@@ -51,8 +52,8 @@ export const makeAdmission = ({ cache, cached, lastUsed, peppers, read }: Admiss
     })
 
   // Plain functions, because every request passes here.
-  return (secret: Redacted.Redacted) =>
-    Clock.clockWith((clock) => {
+  return (secret: Redacted.Redacted, clock?: Clock.Clock) =>
+    withClock(clock, (clock) => {
       const text = Redacted.value(secret)
       const kept = cache.hashOf(text)
       if (kept === undefined && !Format.isWellFormed(secret)) {

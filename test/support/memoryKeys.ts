@@ -1,5 +1,5 @@
 /** Keys in memory. */
-import { Clock, Effect, Layer, PubSub, type Redacted, Result, Stream } from "effect"
+import { Clock, Effect, Layer, PubSub, Redacted, Result, Stream } from "effect"
 import { ApiKey, isActive, isExpired, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys } from "../../src/api/schemas/ApiKey.ts"
 import {
   type AuditPage,
@@ -9,6 +9,7 @@ import {
   PlanAuditEntry
 } from "../../src/api/schemas/KeyAudit.ts"
 import { DEFAULT_PLAN, type Plan, PlanInUse, PlanNotFound } from "../../src/api/schemas/Plan.ts"
+import { withClock } from "../../src/domain/loopTime.ts"
 import { SecretSource } from "../../src/domain/randomText.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { AddressLog } from "../../src/access/AddressLog.ts"
@@ -52,6 +53,8 @@ const make = Effect.fnUntraced(function* ({ environment = "live", keys = [] }: M
   // In order of issue.
   const byId = new Map<string, ApiKey>()
   const idByHash = new Map<string, string>()
+  // A busy key is hashed once, as in the store with a database.
+  const idBySecret = new Map<string, string>()
 
   const add = ({ secret, ...known }: KnownKey, createdAtMs: number): ApiKey => {
     const given = { ...FRESH, id: Format.makeId(random), scopes: ["md.read"] as const, createdAtMs, ...known }
@@ -141,10 +144,15 @@ const make = Effect.fnUntraced(function* ({ environment = "live", keys = [] }: M
   })
 
   // Plain functions, because every request passes here.
-  const authenticate = (secret: Redacted.Redacted) =>
-    Clock.clockWith((clock) => {
+  const authenticate = (secret: Redacted.Redacted, clock?: Clock.Clock) =>
+    withClock(clock, (clock) => {
       const nowMs = clock.currentTimeMillisUnsafe()
-      const id = Format.isWellFormed(secret) ? idByHash.get(Format.hashSecret(pepper, secret)) : undefined
+      const text = Redacted.value(secret)
+      const kept = idBySecret.get(text)
+      const id = kept ?? (Format.isWellFormed(secret) ? idByHash.get(Format.hashSecret(pepper, secret)) : undefined)
+      if (kept === undefined && id !== undefined) {
+        idBySecret.set(text, id)
+      }
       const admitted = Rules.admitted(id === undefined ? null : (byId.get(id) ?? null), nowMs)
       if (Result.isFailure(admitted)) {
         return Effect.fail(admitted.failure)

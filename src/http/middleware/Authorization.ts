@@ -8,7 +8,7 @@ import { Authorization, CurrentKey, Scope, SessionOnly } from "../../api/middlew
 import { Budget, Cost, Meter } from "../../api/middleware/Metering.ts"
 import { Requester } from "../../quotes/pools/Requester.ts"
 import { makeAdmission } from "./admission.ts"
-import { RequestContext } from "./RequestContext.ts"
+import { RequestContext, withServices } from "./RequestContext.ts"
 import { makeMeter } from "./meter.ts"
 import type { Settings } from "../Settings.ts"
 
@@ -50,11 +50,10 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
           return Effect.mapEager(accept(key, terms, request), () => key)
         })
         return Effect.flatMapEager(admitted, (key) =>
-          Effect.flatMapEager(makeMeter({ fiber, context, limiter, key, budget, cost }), (meter) =>
-            Effect.updateContext(httpEffect, (context) =>
-              Context.add(Context.add(Context.add(context, CurrentKey, key), Meter, meter), Requester, key.id)
-            )
-          )
+          Effect.flatMapEager(makeMeter({ fiber, context, limiter, key, budget, cost }), (meter) => {
+            const keyed = Context.add(fiber.context, CurrentKey, key)
+            return withServices(fiber, Context.add(Context.add(keyed, Meter, meter), Requester, key.id), httpEffect)
+          })
         )
       })
     )

@@ -1,4 +1,4 @@
-import { Context } from "effect"
+import { Context, type Effect, type Fiber } from "effect"
 import type { Problem } from "../../api/errors/Problem.ts"
 import type { BudgetName, Charge } from "../../api/schemas/Budget.ts"
 import type { UsageCaller } from "../../api/schemas/Usage.ts"
@@ -69,6 +69,16 @@ export const openRequest = (id: string, clientId: string | undefined): RequestCo
 export const RequestContext = Context.Reference<RequestContext>("fathom/http/middleware/RequestContext", {
   defaultValue: () => openRequest("", undefined)
 })
+
+/** Runs the rest of a request with more services. The end of the request restores the context of its fiber. */
+export const withServices = <A, E, R, Services>(
+  fiber: Fiber.Fiber<unknown, unknown>,
+  services: Context.Context<Services>,
+  rest: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, Exclude<R, Services>> => {
+  fiber.setContext(services)
+  return rest as Effect.Effect<A, E, Exclude<R, Services>>
+}
 
 /** The property of a Node request that holds its context, for observers outside the fiber. */
 const CONTEXT = Symbol("RequestContext")

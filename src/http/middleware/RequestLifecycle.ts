@@ -5,7 +5,7 @@ import { RateLimiter } from "../../access/RateLimiter.ts"
 import { UsageStore } from "../../access/usage/UsageStore.ts"
 import { routesOf } from "./routes.ts"
 import { Drain } from "../Drain.ts"
-import { keepContext, RequestContext, openRequest } from "./RequestContext.ts"
+import { keepContext, RequestContext, openRequest, withServices } from "./RequestContext.ts"
 import { finalizeResponse } from "./finalizeResponse.ts"
 import { Settings } from "../Settings.ts"
 import { makePageGate } from "./pageGate.ts"
@@ -96,7 +96,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
             context.problem = refusal
             return Effect.succeed(placeholder)
           }
-          return Effect.provideService(logged, RequestContext, context)
+          return withServices(fiber, Context.add(fiber.context, RequestContext, context), logged)
         })
       }
     }),

@@ -1,5 +1,5 @@
 /** Who may use an endpoint: the checks that every credential passes, over HTTP as in each message of `/mcp`. */
-import { Effect, type Fiber, Redacted } from "effect"
+import { Clock, Effect, type Fiber, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { isSession, SessionStore } from "../../access/accounts/SessionStore.ts"
 import { ipAllowed } from "../../access/ipPolicy.ts"
@@ -144,7 +144,11 @@ export const makeAdmission: Effect.Effect<Admission, never, KeyStore | SessionSt
       return secret === undefined
         ? Effect.fail(new MissingApiKey())
         : Effect.catchEager(
-            withDecisionDeadlineOn(fiber, keys.authenticate(Redacted.make(secret)), keysUnavailable),
+            withDecisionDeadlineOn(
+              fiber,
+              keys.authenticate(Redacted.make(secret), fiber.getRef(Clock.Clock)),
+              keysUnavailable
+            ),
             keyProblem
           )
     }

@@ -31,13 +31,19 @@ const abandon = <A, E>(
   })
 }
 
-/** `withDecisionDeadline` for a caller that has its fiber at hand. A synchronous decision is returned as an `Exit`. */
+/**
+ * `withDecisionDeadline` for a caller that has its fiber at hand. A decision that is made already, or synchronously, is
+ * returned as an `Exit`.
+ */
 export const withDecisionDeadlineOn = <A, E, E2>(
   fiber: AnyFiber,
   question: Effect.Effect<A, E>,
   unavailable: () => E2,
   undo?: (answer: A) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<A, E | E2> => {
+  if (Exit.isExit(question)) {
+    return settle(question as Exit.Exit<A, E>, unavailable)
+  }
   const decision = Effect.runForkWith(fiber.context)(question)
   const answered = decision.pollUnsafe()
   if (answered !== undefined) {

@@ -1,4 +1,4 @@
-import { Effect, type Fiber } from "effect"
+import { Clock, Effect, type Fiber } from "effect"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
 import type { Meter } from "../../api/middleware/Metering.ts"
 import { LimiterUnavailable, type RateLimited } from "../../api/errors/problems.ts"
@@ -36,7 +36,12 @@ export const rateLimited = (budget: BudgetName, { limit, windowMs }: BudgetTerms
 }
 
 const admit = ({ fiber, key, limiter }: Terms, budget: BudgetName, cost: number) =>
-  withDecisionDeadlineOn(fiber, limiter.admit({ key, budget, cost }), unavailable, (charge) => limiter.refund(charge))
+  withDecisionDeadlineOn(
+    fiber,
+    limiter.admit({ key, budget, cost }, fiber.getRef(Clock.Clock)),
+    unavailable,
+    (charge) => limiter.refund(charge)
+  )
 
 /** Records a rejection in the context. `resetAtMs` is when the cost fits. */
 export const recordRejection = (context: RequestContext, state: BudgetState): void => {
