@@ -50,7 +50,10 @@ const stored = Effect.gen(function* () {
   yield* store.append([storedBlock(-2, [{}])])
   for (let n = 0; n < 3; n++) {
     const blocks = Array.from({ length: 50 }, (_, i) =>
-      storedBlock(n * DAY + i * 60, [{ volumeUsdNanos: BigInt(n * 1000 + i) }, { role: "transfer", ...(i % 2 === 0 && { counterparty: walletOf(4) }) }])
+      storedBlock(n * DAY + i * 60, [
+        { volumeUsdNanos: BigInt(n * 1000 + i) },
+        { role: "transfer", ...(i % 2 === 0 && { counterparty: walletOf(4) }) }
+      ])
     )
     yield* store.append(blocks)
   }
