@@ -1,9 +1,10 @@
 /** Runs long work in slices, so that the event loop turns between them. */
 import { Clock, Effect } from "effect"
+import { ownTurn } from "../../domain/loopTime.ts"
 import type { ImageSteps } from "../columnar/StateImage.ts"
 
 /** A slice ends with the step during which this time has passed. */
-const SLICE_NANOS = 3_000_000n
+const SLICE_NANOS = 1_000_000n
 
 /** Runs the steps in slices. `before` runs ahead of each step. */
 export const inSlices = Effect.fnUntraced(function* <E = never, R = never>(
@@ -20,7 +21,7 @@ export const inSlices = Effect.fnUntraced(function* <E = never, R = never>(
       return
     }
     if (clock.monotonicTimeNanosUnsafe() - begunAt > SLICE_NANOS) {
-      yield* Effect.yieldNow
+      yield* ownTurn
       begunAt = clock.monotonicTimeNanosUnsafe()
     }
   }

@@ -198,7 +198,12 @@ export class MarketState {
 
   /** Visits the numbers of all tokens that traded in a window. The numbers are valid until the next trade. */
   scan(name: WindowName, visit: (token: number, glance: TokenGlance) => void): void {
-    this.#windows.scan(windowIndex[name], visit)
+    wholeOf(this.scanInSteps(name, visit))
+  }
+
+  /** Visits them in steps. Between two steps trades may be applied, and a number may change its token. */
+  scanInSteps(name: WindowName, visit: (token: number, glance: TokenGlance) => void): Generator<void, void> {
+    return this.#windows.scan(windowIndex[name], visit)
   }
 
   /** The mint of a token that was visited. */

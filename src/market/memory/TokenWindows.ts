@@ -38,6 +38,9 @@ import {
 } from "./tokenCells.ts"
 import { bucketSeconds, bucketsOf, windowFrom, WINDOWS } from "../model/windows.ts"
 
+/** Tokens in one step of a scan. */
+const SCANNED_AT_ONCE = 512
+
 /** Tokens whose buckets are moved in one step of an image. */
 const SETTLED_AT_ONCE = 1024
 
@@ -212,13 +215,19 @@ export class TokenWindows {
     }
   }
 
-  /** Visits every token that traded in a window. Forgotten tokens are in no window. */
-  scan(window: number, visit: (token: number, glance: TokenGlance) => void): void {
+  /**
+   * Visits every token that traded in a window, in steps. Forgotten tokens are in no window. Trades may be added between
+   * two steps, so tokens of different steps are as of different times.
+   */
+  *scan(window: number, visit: (token: number, glance: TokenGlance) => void): Generator<void, void> {
     const glance = new TokenGlance()
     for (let token = 1; token <= this.records.highest; token++) {
       this.#look(token, window, glance)
       if (glance.trades > 0) {
         visit(token, glance)
+      }
+      if (token % SCANNED_AT_ONCE === 0) {
+        yield
       }
     }
   }

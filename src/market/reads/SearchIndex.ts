@@ -88,13 +88,11 @@ export class SearchIndex {
     return this.#tokens[this.#numbers.get(mint) ?? -1] ?? null
   }
 
-  /** Adds a mint. Its names may become known later. */
-  see(mint: Mint, volume?: number): void {
-    const number = this.#numberOf(mint)
-    const token = this.#tokens[number]
-    if (token !== undefined && volume !== undefined) {
-      token.volume = volume
-    }
+  /** Adds a mint, and returns it. Its names may become known later. */
+  see(mint: Mint, volume?: number): IndexedToken {
+    const token = this.#tokens[this.#numberOf(mint)] ?? { mint, names: null, ...NO_TEXTS, volume: 0 }
+    token.volume = volume ?? token.volume
+    return token
   }
 
   /** Sets the names of a mint, and adds the mint when it is missing. */

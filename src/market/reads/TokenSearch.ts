@@ -1,4 +1,4 @@
-import { Clock, type Config, Context, Effect, Layer, Stream } from "effect"
+import { Clock, type Config, Context, Effect, Layer, Semaphore, Stream } from "effect"
 import { type Mint, SOL } from "../../domain/Address.ts"
 import { countSetting } from "../../domain/countSetting.ts"
 import { MarketUnavailable, type ViewExpired } from "../../api/schemas/MarketViews.ts"
@@ -10,6 +10,7 @@ import { SourceMonitor, stateByAge } from "../../operations/SourceMonitor.ts"
 import { PoolBook } from "../../quotes/pools/PoolBook.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
 import { TokenBook } from "../../tokens/TokenBook.ts"
+import { inSlices } from "../history/slices.ts"
 import { Market } from "../tape/Market.ts"
 import { makeRankedPages, type PageRequest } from "./rankedPages.ts"
 import type { RankedPage } from "./pages.ts"
@@ -43,7 +44,7 @@ export class TokenSearch extends Context.Service<
         const pools = yield* PoolBook
         const index = new SearchIndex(yield* searchTokens)
         const sources = { tape, tokens, prices, pools, index }
-        const refresh = makeRefresh(sources)
+        const refresh = yield* makeRefresh(sources)
 
         yield* (yield* SourceMonitor).report(SOURCE, (nowMs) =>
           stateByAge(refresh.atMs() || null, INDEX_STALE_MS, nowMs)
@@ -109,16 +110,32 @@ interface RefreshSources {
   readonly tokens: TokenBook["Service"]
 }
 
-/**
- * Adds the mints that were traded or launched to the index. Returns the mints without a name: SOL and dollars first, then
- * the most traded.
- */
-const seeMarket = ({ index, tape, tokens }: RefreshSources): ReadonlyArray<Mint> => {
-  const unnamed: Array<{ readonly mint: Mint; readonly volume: number }> = []
+/** The mints without a name that are read next: SOL and dollars first, then the most traded. */
+class Unnamed {
+  readonly #mints: Array<{ readonly mint: Mint; readonly rank: number }> = []
+
+  add(mint: Mint, volume: number): void {
+    const rank = isMoney(mint) ? Number.POSITIVE_INFINITY : volume
+    if (this.#mints.length < MOST_READ || rank > (this.#mints.at(-1)?.rank ?? 0)) {
+      const place = this.#mints.findLastIndex((each) => each.rank >= rank) + 1
+      this.#mints.splice(place, 0, { mint, rank })
+      this.#mints.splice(MOST_READ)
+    }
+  }
+
+  get mints(): ReadonlyArray<Mint> {
+    return this.#mints.map(({ mint }) => mint)
+  }
+}
+
+/** Adds the mints that were traded or launched to the index, and visits the mints without a name. */
+function* seeMarket(
+  { index, tape, tokens }: RefreshSources,
+  visitUnnamed: (mint: Mint, volume: number) => void
+): Generator<void, void> {
   const see = (mint: Mint, volume?: number) => {
-    index.see(mint, volume)
-    const token = index.of(mint)
-    if (token?.names !== null) {
+    const token = index.see(mint, volume)
+    if (token.names !== null) {
       return
     }
     const state = tokens.read(mint)
@@ -126,54 +143,68 @@ const seeMarket = ({ index, tape, tokens }: RefreshSources): ReadonlyArray<Mint>
       // Known to have no name: USD1 and PYUSD are not on every chain.
       index.put(mint, NAMELESS)
     } else {
-      unnamed.push({ mint, volume: token.volume })
+      visitUnnamed(mint, token.volume)
     }
   }
   MONEY.forEach((mint) => see(mint))
-  tape.state.scan("24h", (token, { volume }) => see(tape.state.mintOfToken(token), volume))
-  for (const { mint } of tape.launches.all()) {
-    see(mint)
-  }
-  return unnamed
-    .toSorted((a, b) => Number(isMoney(b.mint)) - Number(isMoney(a.mint)) || b.volume - a.volume)
-    .map(({ mint }) => mint)
+  // Read once: every read of a market applies the rest of its block first.
+  const { launches, state } = tape
+  yield* state.scanInSteps("24h", (token, { volume }) => see(state.mintOfToken(token), volume))
+  yield* eachInSteps(launches.all(), ({ mint }) => see(mint))
 }
 
-/** Updates names and mints when they are due, and queues some of the mints without a name for reading. */
-const makeRefresh = (sources: RefreshSources) => {
-  const { index, tokens } = sources
-  const read = new Map<Mint, number>()
-  const done = { names: 0, market: 0 }
-
-  const seeNames = (): void => {
-    for (const [mint, names] of tokens.named()) {
-      // Metadata may be read later than its mint.
-      if (names !== null || (index.of(mint)?.names ?? null) === null) {
-        index.put(mint, names ?? NAMELESS)
-      }
+/** Gives the index the names that the token book has read. */
+const seeNames = ({ index, tokens }: RefreshSources): Generator<void, void> =>
+  eachInSteps(tokens.named(), ([mint, names]) => {
+    // Metadata may be read later than its mint.
+    if (names !== null || (index.of(mint)?.names ?? null) === null) {
+      index.put(mint, names ?? NAMELESS)
     }
-  }
-
-  const run = Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
-    if (nowMs - done.names < NAMES_EVERY_MS) {
-      return Effect.void
-    }
-    seeNames()
-    done.names = nowMs
-    if (nowMs - done.market < MARKET_EVERY_MS) {
-      return Effect.void
-    }
-    done.market = nowMs
-    read.forEach((atMs, mint) => nowMs - atMs > READ_AGAIN_MS && read.delete(mint))
-    const next = seeMarket(sources)
-      .filter((mint) => !read.has(mint))
-      .slice(0, MOST_READ)
-    next.forEach((mint) => read.set(mint, nowMs))
-    return Effect.forEach(next, tokens.warm, { discard: true })
   })
 
-  return { run, atMs: () => done.names }
+/** Visits items in steps. */
+function* eachInSteps<A>(items: Iterable<A>, visit: (item: A) => void): Generator<void, void> {
+  let place = 0
+  for (const item of items) {
+    visit(item)
+    if (++place % AT_ONCE === 0) {
+      yield
+    }
+  }
 }
+
+const AT_ONCE = 256
+
+/** Updates names and mints when they are due, and queues some of the mints without a name for reading. */
+const makeRefresh = Effect.fnUntraced(function* (sources: RefreshSources) {
+  const { tokens } = sources
+  const read = new Map<Mint, number>()
+  const done = { names: 0, market: 0 }
+  const { withPermit } = yield* Semaphore.make(1)
+
+  const refreshMarket = Effect.fnUntraced(function* (nowMs: number) {
+    read.forEach((atMs, mint) => nowMs - atMs > READ_AGAIN_MS && read.delete(mint))
+    const unnamed = new Unnamed()
+    yield* inSlices(seeMarket(sources, (mint, volume) => !read.has(mint) && unnamed.add(mint, volume)))
+    unnamed.mints.forEach((mint) => read.set(mint, nowMs))
+    yield* Effect.forEach(unnamed.mints, tokens.warm, { discard: true })
+  })
+
+  const run = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    if (nowMs - done.names < NAMES_EVERY_MS) {
+      return
+    }
+    yield* inSlices(seeNames(sources))
+    done.names = nowMs
+    if (nowMs - done.market >= MARKET_EVERY_MS) {
+      done.market = nowMs
+      yield* refreshMarket(nowMs)
+    }
+  }).pipe(withPermit)
+
+  return { run, atMs: () => done.names }
+})
 
 const NAMELESS = { name: null, symbol: null }
 

@@ -24,6 +24,7 @@ export type MarketStateReads = Pick<
   | "now"
   | "pools"
   | "scan"
+  | "scanInSteps"
   | "seen"
   | "tokens"
   | "topTraders"

@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import { MarketState } from "../../../src/market/memory/MarketState.ts"
+import type { Mint } from "../../../src/domain/Address.ts"
+import { MarketState, wholeOf } from "../../../src/market/memory/MarketState.ts"
 import { windowNames } from "../../../src/market/model/windows.ts"
-import { makeTape, MONDAY } from "../tape/tape.ts"
+import { makeTape, mintOf, MONDAY, trade } from "../tape/tape.ts"
 
 it("a scan equals the windows of every token, and visits no token that did not trade in them", () => {
   const tape = new MarketState({ tokens: 20, bars: 10_000, trades: 500, traders: 1000 }, "here")
@@ -21,4 +22,19 @@ it("a scan equals the windows of every token, and visits no token that did not t
     })
     assert.isAtLeast(visited.size, 2)
   }
+})
+
+it("a scan in steps visits every token once, and takes in the trades that come between two steps", () => {
+  const TOKENS = 1500
+  const tape = new MarketState({ tokens: TOKENS, bars: 10_000, trades: 500, traders: 10_000 }, "here")
+  const given = Array.from({ length: TOKENS }, (_, n) => trade({ index: n, mint: mintOf(n + 1) }))
+  tape.apply(given, MONDAY * 2000)
+  const visited = new Map<Mint, number>()
+  const steps = tape.scanInSteps("24h", (token, { trades }) => visited.set(tape.mintOfToken(token), trades))
+  assert.isFalse(steps.next().done)
+  assert.isBelow(visited.size, TOKENS)
+  tape.apply([trade({ index: TOKENS, mint: mintOf(TOKENS) })], MONDAY * 2000)
+  wholeOf(steps)
+  assert.strictEqual(visited.size, TOKENS)
+  assert.strictEqual(visited.get(mintOf(TOKENS)), 2)
 })
