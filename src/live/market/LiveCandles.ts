@@ -95,11 +95,11 @@ export class LiveCandles {
     this.#catchUp.note(timeMs, clock.currentTimeMillisUnsafe(), monotonicMs(clock))
     for (const trade of this.#hub.hasTopics ? trades : []) {
       if (trade.role === "pool" || trade.role === "both") {
-        for (const topic of this.#hub.topicsOf(`price:${trade.mint}`)) {
+        for (const topic of this.#hub.topicsOf("price", trade.mint)) {
           this.#prices.set(topic, trade)
         }
         for (const name of trade.pool === null ? [trade.mint] : [trade.mint, trade.pool]) {
-          for (const topic of this.#hub.topicsOf(`candles:${name}`)) {
+          for (const topic of this.#hub.topicsOf("candles", name)) {
             this.#candles.add(topic)
           }
         }

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import {
+  type Channel,
   type MarketControlFrame,
   MAX_SUBSCRIPTIONS,
   type ResumePoint,
@@ -52,7 +53,8 @@ export interface MarketHubSources {
 export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements ConnectionOwner<MarketStream> {
   readonly #sources: MarketHubSources
   readonly #topics = new Map<string, Topic>()
-  readonly #index = new Map<string, Set<Topic>>()
+  /** Topics by channel, then by address. Keys that were joined for every trade would have to be hashed again. */
+  readonly #index = new Map<Channel, Map<string, Set<Topic>>>()
   // Subscriptions that skipped frames and have not got the newest one yet.
   readonly #behind = new Set<Subscription>()
 
@@ -71,9 +73,9 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     return this.#topics.size > 0
   }
 
-  /** The topics of a channel that concern an address. For a whole channel the address is its name. */
-  topicsOf(index: string): Iterable<Topic> {
-    return this.#index.get(index) ?? []
+  /** The topics of a channel that concern an address; without one, those of the whole channel. */
+  topicsOf(channel: Channel, address = ""): Iterable<Topic> {
+    return this.#index.get(channel)?.get(address) ?? []
   }
 
   /** Opens a stream without subscriptions; null at the connection limit. */
@@ -337,7 +339,9 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     const made = new Topic(terms, owner)
     const topic = this.#topics.get(made.key) ?? made
     this.#topics.set(topic.key, topic)
-    this.#index.set(topic.index, (this.#index.get(topic.index) ?? new Set()).add(topic))
+    const { channel } = topic.terms
+    const topics = this.#index.get(channel) ?? new Map<string, Set<Topic>>()
+    this.#index.set(channel, topics.set(topic.address, (topics.get(topic.address) ?? new Set()).add(topic)))
     return topic
   }
 
@@ -345,12 +349,13 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     const { topic } = subscription
     topic.readers.delete(subscription)
     this.#behind.delete(subscription)
-    const others = this.#index.get(topic.index)
+    const topics = this.#index.get(topic.terms.channel)
+    const others = topics?.get(topic.address)
     if (topic.readers.size === 0 && others?.delete(topic) === true) {
       this.#topics.delete(topic.key)
       this.#sources.released?.(topic)
       if (others.size === 0) {
-        this.#index.delete(topic.index)
+        topics?.delete(topic.address)
       }
     }
   }

@@ -28,19 +28,18 @@ const COALESCED: ReadonlySet<Channel> = new Set(["candles", "price", "movers", "
 /** Frames that even a reader of newest frames gets: no later frame replaces them. */
 export const WHOLE: ReadonlySet<string> = new Set(["candle_closed", "gap"])
 
-/** The key under which the feed finds a topic. */
-const indexOf = (terms: Terms): string => {
+/** The address under which the feed finds a topic of a channel; empty for the whole channel. */
+const addressOf = (terms: Terms): string => {
   switch (terms.channel) {
     case "trades":
-      return `trades:${terms.mint ?? terms.pool ?? terms.wallet ?? ""}`
+      return terms.mint ?? terms.pool ?? terms.wallet ?? ""
     case "liquidity":
-      return `liquidity:${terms.mint ?? terms.pool ?? ""}`
     case "candles":
-      return `candles:${terms.mint ?? terms.pool ?? ""}`
+      return terms.mint ?? terms.pool ?? ""
     case "price":
-      return `price:${terms.mint}`
+      return terms.mint
     default:
-      return terms.channel
+      return ""
   }
 }
 
@@ -57,7 +56,7 @@ export const costOf = (terms: Terms): number => {
 export class Topic extends FrameSequence {
   readonly key: string
   readonly terms: Terms
-  readonly index: string
+  readonly address: string
   readonly isCoalesced: boolean
   readonly readers = new Set<Subscription>()
 
@@ -66,7 +65,7 @@ export class Topic extends FrameSequence {
     super()
     this.key = `${owner}${keyOf(terms)}`
     this.terms = terms
-    this.index = indexOf(terms)
+    this.address = addressOf(terms)
     this.isCoalesced = COALESCED.has(terms.channel)
   }
 

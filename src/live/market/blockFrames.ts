@@ -98,7 +98,7 @@ const shows = (topic: Topic, trade: TapeTrade): boolean => {
 /** Topics of trades that show a trade. */
 function* topicsOfTrade(hub: MarketHub, trade: TapeTrade): Iterable<Topic> {
   for (const name of [trade.mint, trade.pool, trade.wallet, ""]) {
-    for (const topic of name === null ? [] : hub.topicsOf(`trades:${name}`)) {
+    for (const topic of name === null ? [] : hub.topicsOf("trades", name)) {
       if (shows(topic, trade)) {
         yield topic
       }
@@ -109,7 +109,7 @@ function* topicsOfTrade(hub: MarketHub, trade: TapeTrade): Iterable<Topic> {
 /** Topics of liquidity that show a change. */
 function* topicsOfChange(hub: MarketHub, change: LiquidityRecord): Iterable<Topic> {
   for (const name of new Set([change.pool, ...change.sides.map(({ mint }) => mint)])) {
-    for (const topic of hub.topicsOf(`liquidity:${name}`)) {
+    for (const topic of hub.topicsOf("liquidity", name)) {
       if (topic.terms.channel === "liquidity" && passesLiquidity(topic.terms, change)) {
         yield topic
       }

@@ -11,10 +11,10 @@ import { A, brief, codes, Scene, trades } from "./marketScene.ts"
 const lost = (scene: Scene) => {
   const first = scene.connect()
   first.say(trades("one"))
-  scene.publish(`trades:${A}`, "trade", 1)
+  scene.publish("trades", "trade", 1)
   scene.hub.closed(first.connection, scene.nowMs)
-  scene.publish(`trades:${A}`, "trade", 2)
-  scene.publish(`trades:${A}`, "trade", 3)
+  scene.publish("trades", "trade", 2)
+  scene.publish("trades", "trade", 3)
   return first.streamId
 }
 
@@ -23,9 +23,9 @@ describe("a subscription", () => {
     const scene = new Scene()
     const { say, wire } = scene.connect()
     say(trades("one"))
-    scene.publish(`trades:${A}`, "trade", 1)
+    scene.publish("trades", "trade", 1)
     say(trades("two"))
-    scene.publish(`trades:${A}`, "trade", 2)
+    scene.publish("trades", "trade", 2)
     const snapshot = { at: "snapshot" }
     assert.deepStrictEqual(brief(wire), [
       ["snapshot", "one", 0, snapshot, undefined],
@@ -42,7 +42,7 @@ describe("a subscription", () => {
     const { say, wire } = scene.connect()
     say(trades("one"))
     say({ op: "unsubscribe", id: "one" })
-    scene.publish(`trades:${A}`, "trade", 1)
+    scene.publish("trades", "trade", 1)
     assert.lengthOf(wire.frames, 1)
     assert.deepInclude(wire.controls.at(-1), { type: "ended", id: "one", code: "unsubscribed" })
     assert.lengthOf(Array.from(scene.hub.topics), 0)
@@ -55,7 +55,7 @@ describe("a subscription", () => {
     say(trades("one"))
     say({ op: "unsubscribe", id: "one" })
     scene.waiting.forEach((opening) => scene.hub.opened(opening, {}, scene.nowMs))
-    scene.publish(`trades:${A}`, "trade", 1)
+    scene.publish("trades", "trade", 1)
     assert.lengthOf(wire.frames, 0)
     assert.lengthOf(Array.from(scene.hub.topics), 0)
   })
@@ -83,7 +83,7 @@ describe("a resumption", () => {
     const streamId = lost(scene)
     const { say, wire } = scene.connect()
     say(trades("one", { resume: { streamId, seq: 1 } }))
-    scene.publish(`trades:${A}`, "trade", 4)
+    scene.publish("trades", "trade", 4)
     assert.deepStrictEqual(
       wire.frames.map(({ gap, resumed, seq, type }) => [type, seq, resumed, gap]),
       [
@@ -150,7 +150,7 @@ describe("a slow reader", () => {
       say(trades("one"))
     }
     slow.wire.unsent = { bytes: slowLimits.bytes, frames: 1 }
-    scene.publish(`trades:${A}`, "trade", 1)
+    scene.publish("trades", "trade", 1)
     assert.strictEqual(slow.wire.closedWith, 1013)
     assert.strictEqual(codes(slow.wire).at(-1), "slow_consumer")
     assert.lengthOf(quick.wire.frames, 2)
@@ -162,12 +162,12 @@ describe("a slow reader", () => {
     say({ op: "subscribe", id: "p", channel: "price", mint: A })
     wire.unsent = { bytes: COALESCE_FROM + 1, frames: 1 }
     for (let n = 1; n <= 3; n++) {
-      scene.publish(`price:${A}`, "price", n)
+      scene.publish("price", "price", n)
     }
     assert.lengthOf(wire.frames, 1)
     wire.unsent = { bytes: 0, frames: 0 }
     scene.hub.tick(scene.nowMs)
-    scene.publish(`price:${A}`, "price", 4)
+    scene.publish("price", "price", 4)
     assert.deepStrictEqual(brief(wire).slice(1), [
       ["price", "p", 3, 3, 2],
       ["price", "p", 4, 4, undefined]
@@ -180,7 +180,7 @@ describe("a slow reader", () => {
     say({ op: "subscribe", id: "c", channel: "candles", mint: A, resolution: "1m" })
     wire.unsent = { bytes: COALESCE_FROM + 1, frames: 1 }
     const types = ["candle", "candle", "candle_closed", "candle", "candle_closed", "candle"]
-    types.forEach((type, n) => scene.publish(`candles:${A}`, type, n + 1))
+    types.forEach((type, n) => scene.publish("candles", type, n + 1))
     wire.unsent = { bytes: 0, frames: 0 }
     scene.hub.catchUp(scene.nowMs)
     assert.deepStrictEqual(brief(wire).slice(1), [
@@ -195,8 +195,7 @@ describe("a slow reader", () => {
     const { say, wire } = scene.connect()
     say({ op: "subscribe", id: "c", channel: "candles", mint: A, resolution: "1m" })
     wire.unsent = { bytes: COALESCE_FROM + 1, frames: 1 }
-    const publish = (...types: ReadonlyArray<string>) =>
-      types.forEach((type, n) => scene.publish(`candles:${A}`, type, n))
+    const publish = (...types: ReadonlyArray<string>) => types.forEach((type, n) => scene.publish("candles", type, n))
     publish("candle_closed", "candle", "candle_closed", "candle")
     scene.nowMs += KEPT_MS + 1
     publish("candle", "candle_closed", "candle")
@@ -215,9 +214,9 @@ describe("a slow reader", () => {
     const { say, wire } = scene.connect()
     say({ op: "subscribe", id: "c", channel: "candles", mint: A, resolution: "1m" })
     wire.unsent = { bytes: COALESCE_FROM + 1, frames: 1 }
-    scene.publish(`candles:${A}`, "candle_closed", 0)
+    scene.publish("candles", "candle_closed", 0)
     for (let n = 0; n < 2 * MOST_KEPT + 1; n++) {
-      scene.publish(`candles:${A}`, "candle", n)
+      scene.publish("candles", "candle", n)
     }
     wire.unsent = { bytes: 0, frames: 0 }
     scene.hub.catchUp(scene.nowMs)
@@ -231,7 +230,7 @@ describe("a slow reader", () => {
     say({ op: "subscribe", id: "p", channel: "price", mint: A })
     say({ op: "subscribe", id: "l", channel: "launches" })
     wire.unsent = { bytes: COALESCE_FROM + 1, frames: 1 }
-    scene.publish(`price:${A}`, "price", 1)
+    scene.publish("price", "price", 1)
     scene.nowMs += KEPT_MS + 1
     scene.publish("launches", "launch", 1)
     wire.unsent = { bytes: 0, frames: 0 }

@@ -1,4 +1,5 @@
 /** A market hub with fake readers: no socket, no budget, and time is a number. */
+import type { Channel } from "../../../src/api/schemas/MarketFrame.ts"
 import { DEFAULT_PLAN } from "../../../src/api/schemas/Plan.ts"
 import { TopicFrames } from "../../../src/live/market/blockFrames.ts"
 import { MarketHub } from "../../../src/live/market/MarketHub.ts"
@@ -46,10 +47,10 @@ export class Scene {
     return { wire, streamId, connection, say }
   }
 
-  /** Publishes a frame with this number as its data to every topic of a channel. */
-  publish(index: string, type: string, n: number): void {
+  /** Publishes a frame with this number as its data to the topics of a channel that concern `A` or the whole channel. */
+  publish(channel: Channel, type: string, n: number): void {
     const frames = new TopicFrames()
-    frames.add(this.hub.topicsOf(index), type, () => n)
+    frames.add([...this.hub.topicsOf(channel, A), ...this.hub.topicsOf(channel)], type, () => n)
     this.hub.publish(frames.batches, this.nowMs)
   }
 }
