@@ -4,6 +4,7 @@ import { Effect, Stream } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { zstdCompressSync } from "node:zlib"
 import { ChainUnavailable } from "../../src/chain/ChainUnavailable.ts"
 import { type ImportRange, ImportRefused } from "../../src/chain/importing/importSource.ts"
 import { readImport } from "../../src/chain/importing/readImport.ts"
@@ -85,6 +86,28 @@ describe("readImport", () => {
             found,
             same.map((block, at) => (at === 0 ? { ...block, ...first } : block))
           )
+        }
+      }),
+    240_000
+  )
+
+  it.live(
+    "imports blocks in Protobuf as the same blocks in JSON, whole and from a slot on",
+    () =>
+      Effect.gen(function* () {
+        const chain = simulated(12)
+        const folder = yield* folderOf
+        const [proto, lines] = [join(folder, "blocks.pb.zst"), join(folder, "blocks.ndjson")]
+        writeFileSync(proto, zstdCompressSync(Buffer.concat(chain.map((each) => each.proto))))
+        writeFileSync(lines, chain.map(({ json, slot }) => JSON.stringify({ slot, block: json })).join("\n"))
+        const rest = { ...everything, fromSlot: chain[5]?.slot ?? 0, toSlot: chain[8]?.slot ?? 0 }
+        for (const [range, many] of [
+          [everything, 12],
+          [rest, 5]
+        ] as const) {
+          const [found, same] = [yield* imported(proto, range), yield* imported(lines, range)]
+          assert.lengthOf(found, many)
+          assert.deepStrictEqual(found, same)
         }
       }),
     240_000

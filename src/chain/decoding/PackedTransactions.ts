@@ -92,7 +92,7 @@ export const replyOf = (block: PackedBlock): PackedReply<PackedBlock> => ({
 
 /** Turns the block into a message between threads. */
 export const packBlock = ({ transactions, ...head }: TradeBlock): PackedReply<PackedBlock> =>
-  replyOf({ head, packed: packTransactions(transactions) })
+  replyOf({ head, packed: packedBytes(transactions) })
 
 /** The block of a message. */
 export const unpackBlock = ({ head, packed }: PackedBlock): TradeBlock => ({

@@ -4,7 +4,7 @@ import { MIB, MOST_BYTES } from "./LineSplitter.ts"
 /** Lengths have seven bits in each byte. Four bytes hold more than the longest section. */
 const MOST_DIGITS = 4
 
-/** Splits a CAR file into its sections, each behind its length. Throws `ImportRefused` when a section is too long. */
+/** Splits a file into its sections, each behind its length, as CAR files and Protobuf messages in a row have them. Throws `ImportRefused` when a section is too long. */
 export class CarSplitter {
   readonly #name: string
   #parts: Array<Buffer> = []
@@ -60,7 +60,7 @@ export class CarSplitter {
       }
     }
     throw new ImportRefused({
-      detail: `${this.#name} is not a CAR file, is damaged, or has a node of more than ${MOST_BYTES / MIB} MiB`
+      detail: `${this.#name} is not in the form of its name, is damaged, or has a part of more than ${MOST_BYTES / MIB} MiB`
     })
   }
 }

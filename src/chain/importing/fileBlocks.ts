@@ -5,9 +5,10 @@
  * - blocks as `getBlock` answers them, one file each, named by the slot (`250000000.json`),
  * - lines of JSON, one block each (`*.ndjson` or `*.jsonl`): `{"slot": 250000000, "block": {...}}`, or the block itself
  *   with a member `slot`,
+ * - blocks in Protobuf as a Geyser sends them (`*.pb`), see `protoBlocks.ts`,
  * - CAR files of Old Faithful (`*.car`), see `carBlocks.ts`.
  *
- * JSON may be compressed with gzip (`.gz`) or Zstandard (`.zst`). A block may be wrapped as the response of a call.
+ * JSON and Protobuf may be compressed with gzip (`.gz`) or Zstandard (`.zst`). A block may be wrapped as the response of a call.
  */
 import { Effect, Stream } from "effect"
 import { createReadStream, promises as files } from "node:fs"
@@ -20,10 +21,12 @@ import { listFiles } from "../recording/recordFiles.ts"
 import { carBlocks } from "./carBlocks.ts"
 import { type ImportRange, ImportRefused, type ImportShare, type SourceBlock } from "./importSource.ts"
 import { type Line, LineSplitter, MIB, MOST_BYTES } from "./LineSplitter.ts"
+import { makeProtoBlocks } from "./protoBlocks.ts"
 
 const LINES = /\.(?:ndjson|jsonl)(?:\.gz|\.zst)?$/u
 const ONE = /^(\d{1,12})\.json(?:\.gz|\.zst)?$/u
 const RECORDING = /\.fathomrec$/u
+const PROTO = /\.pb(?:\.gz|\.zst)?$/u
 const CAR = /\.car$/u
 
 const refuse = (detail: string): never => {
@@ -99,7 +102,8 @@ const bytesOf = async (path: string): Promise<Buffer> => {
  */
 const PIECE = MIB
 
-async function* linesIn(path: string, name: string): AsyncGenerator<Line> {
+/** The bytes of a file, unpacked where its name says that they are packed. */
+async function* piecesOf(path: string, name: string): AsyncGenerator<Buffer> {
   const raw = createReadStream(path, { highWaterMark: PIECE })
   const unpacker = name.endsWith(".gz")
     ? createGunzip({ chunkSize: PIECE })
@@ -108,18 +112,32 @@ async function* linesIn(path: string, name: string): AsyncGenerator<Line> {
       : null
   // `pipe` does not pass a failure on.
   raw.on("error", (error) => unpacker?.destroy(error))
-  const splitter = new LineSplitter(name)
   try {
     for await (const bytes of unpacker === null ? raw : raw.pipe(unpacker)) {
-      yield* splitter.add(bytes)
+      yield bytes
     }
-    yield splitter.end()
   } catch (error) {
-    refuse(error instanceof ImportRefused ? error.detail : `${name} is cut off or damaged: ${textOf(error)}`)
+    refuse(`${name} is cut off or damaged: ${textOf(error)}`)
   } finally {
     raw.destroy()
     unpacker?.destroy()
   }
+}
+
+async function* linesIn(path: string, name: string): AsyncGenerator<Line> {
+  const splitter = new LineSplitter(name)
+  for await (const bytes of piecesOf(path, name)) {
+    yield* splitter.add(bytes)
+  }
+  yield splitter.end()
+}
+
+async function* protoBlocks(path: string, name: string, isOwn: Turns): AsyncGenerator<SourceBlock> {
+  const reader = makeProtoBlocks(name, isOwn)
+  for await (const bytes of piecesOf(path, name)) {
+    yield* reader.add(bytes)
+  }
+  reader.end()
 }
 
 async function* linesOf(path: string, name: string, isOwn: Turns): AsyncGenerator<SourceBlock> {
@@ -187,21 +205,26 @@ const blocksIn = (path: string, name: string, isOwn: Turns): AsyncGenerator<Sour
   if (CAR.test(name)) {
     return carBlocks(path, name, isOwn)
   }
+  if (PROTO.test(name)) {
+    return protoBlocks(path, name, isOwn)
+  }
   return LINES.test(name) ? linesOf(path, name, isOwn) : null
 }
 
 async function* folderBlocks(folder: string, range: ImportRange, isOwn: Turns): AsyncGenerator<SourceBlock> {
   const names = await files.readdir(folder)
-  const kinds = [RECORDING, ONE, LINES, CAR].filter((kind) => names.some((name) => kind.test(name)))
+  const kinds = [RECORDING, ONE, LINES, PROTO, CAR].filter((kind) => names.some((name) => kind.test(name)))
   const [kind] = kinds
   if (kind === undefined || kinds.length > 1) {
     const found = kind === undefined ? "holds no blocks" : "holds blocks in more than one form"
-    refuse(`${folder} ${found}: *.fathomrec, <slot>.json, *.ndjson or *.car`)
+    refuse(`${folder} ${found}: *.fathomrec, <slot>.json, *.ndjson, *.pb or *.car`)
   }
   if (kind === RECORDING) {
     return yield* recordedBlocks(folder, range, isOwn)
   }
-  const listed = names.filter((name) => kind?.test(name)).toSorted(kind === LINES ? undefined : byNumber)
+  const listed = names
+    .filter((name) => kind?.test(name))
+    .toSorted(kind === LINES || kind === PROTO ? undefined : byNumber)
   let newest = -1
   for (const name of listed) {
     // Blocks before the range need not be read. Blocks after it are, until one is found.
@@ -232,7 +255,10 @@ async function* blocksAt(path: string, range: ImportRange, share: ImportShare): 
   } else if (!found.isFile()) {
     refuse(`${path} is neither a folder nor a file`)
   } else {
-    yield* blocksIn(path, name, isOwn) ?? refuse(`${path} is neither a folder nor named <slot>.json, *.ndjson or *.car`)
+    yield* (
+      blocksIn(path, name, isOwn) ??
+        refuse(`${path} is neither a folder nor named <slot>.json, *.ndjson, *.pb or *.car`)
+    )
   }
 }
 

@@ -202,7 +202,7 @@ describe("carBlocks", () => {
     Effect.gen(function* () {
       const long = Buffer.of(0x81, 0x80, 0x80, 0x10)
       const start = whole.subarray(0, (whole[0] ?? 0) + 1)
-      assert.match(yield* refusal(Buffer.concat([start, long, whole])), /has a node of more than 32 MiB$/u)
+      assert.match(yield* refusal(Buffer.concat([start, long, whole])), /has a part of more than 32 MiB$/u)
       const zeros = zstdCompressSync(Buffer.alloc(MOST_BYTES + 1, 8))
       assert.match(yield* refusal(carOf(blocks, { metadata: () => zeros })), /has more than 32 MiB in it$/u)
       const [one] = blocks

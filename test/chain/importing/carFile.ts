@@ -8,6 +8,7 @@ import { makeBank } from "../../../src/simulator/chain/Bank.ts"
 import { getBlock } from "../../../src/simulator/node/blockMethods.ts"
 import { makeMarket } from "../../../src/simulator/traders/Market.ts"
 import { infoOf, type JsonTransaction } from "../decoding/wireForm.ts"
+import { protoOf } from "./protoFile.ts"
 
 type Value = number | null | string | Buffer | Link | Raw | ReadonlyArray<Value>
 
@@ -168,7 +169,7 @@ export const carOf = (blocks: ReadonlyArray<CarBlock>, form: CarForm = {}): Buff
   return Buffer.concat([header(root), ...sections])
 }
 
-/** Blocks of the simulator as its node answers them, and as a file holds them. */
+/** Blocks of the simulator as its node answers them, and as files hold them. */
 export const simulated = (many: number) => {
   const bank = makeBank({ seed: "car", startSlot: 1, startUnixMs: 1_790_000_000_000 })
   const market = makeMarket({ seed: "car", bank, swapsPerSecond: 60 })
@@ -189,6 +190,6 @@ export const simulated = (many: number) => {
         sent: Buffer.from(sent.transactions[at].transaction[0], "base64")
       }))
     }
-    return { slot, json, block }
+    return { slot, json, block, proto: protoOf(json, slot, bank.block(slot)?.transactions ?? []) }
   })
 }

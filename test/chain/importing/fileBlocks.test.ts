@@ -9,6 +9,7 @@ import { type ImportRange, ImportRefused } from "../../../src/chain/importing/im
 import { MOST_BYTES } from "../../../src/chain/importing/LineSplitter.ts"
 import { encodeEntry, FORMAT } from "../../../src/chain/recording/recordEntry.ts"
 import { pathOfFile } from "../../../src/chain/recording/recordFiles.ts"
+import { headOf } from "./protoFile.ts"
 
 const everything: ImportRange = { fromSlot: null, toSlot: null, fromMs: null, toMs: null }
 
@@ -28,6 +29,10 @@ const entryOf = (slot: number) => {
 
 const slotsOf = (path: string, range = everything) =>
   Effect.map(Stream.runCollect(fileBlocks(path, range)), (blocks) => Array.from(blocks, ({ slot }) => slot))
+
+/** A block in Protobuf without transactions. */
+const protoOf = (slot: number, executed = 0) =>
+  headOf({ slot, parentSlot: slot - 1, blockTime: slot, blockhash: "b", parentBlockhash: "a", executed }, 0)
 
 /** Writes a file that is far larger than a block may be, without taking that much of the disk. */
 const sparse = (file: string) => {
@@ -99,6 +104,30 @@ describe("fileBlocks", () => {
         writeFileSync(join(folder, name), bytes.subarray(0, -6))
         const { detail } = yield* Effect.flip(slotsOf(join(folder, name)))
         assert.include(detail, `${name} is `)
+      }
+    })
+  )
+
+  it.effect("reads blocks in Protobuf, plain or compressed, and says what is wrong with their file", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      const bytes = Buffer.concat([7, 9, 12].map((slot) => protoOf(slot)))
+      const forms = { "a.pb": bytes, "b.pb.gz": gzipSync(bytes), "c.pb.zst": zstdCompressSync(bytes) }
+      for (const [name, packed] of Object.entries(forms)) {
+        writeFileSync(join(folder, name), packed)
+        assert.deepStrictEqual(yield* slotsOf(join(folder, name)), [7, 9, 12])
+      }
+      const oversized = Buffer.of(0x81, 0x80, 0x80, 0x10)
+      for (const [wrong, detail] of [
+        [bytes.subarray(0, -1), /wrong\.pb is cut off, or has no blocks/u],
+        [Buffer.alloc(0), /wrong\.pb is cut off, or has no blocks/u],
+        [Buffer.concat([bytes, protoOf(12)]), /block 4 of wrong\.pb: slot 12 comes after slot 12/u],
+        [Buffer.of(2, 0x32, 5), /block 1 of wrong\.pb cannot be read: the message of 2 bytes is cut off/u],
+        [Buffer.of(6, 0x32, 0, 0x32, 0, 0x48, 1), /has 2 transactions, but its slot 0 has executed 1/u],
+        [Buffer.concat([bytes, oversized]), /wrong\.pb .* has a part of more than 32 MiB/u]
+      ] as const) {
+        writeFileSync(join(folder, "wrong.pb"), wrong)
+        assert.match((yield* Effect.flip(slotsOf(join(folder, "wrong.pb")))).detail, detail)
       }
     })
   )

@@ -1,0 +1,189 @@
+/**
+ * Blocks in Protobuf, one after the other: messages `SubscribeUpdateBlock` of the public Geyser interface, each behind its
+ * length as a varint. So a stream of blocks can be kept in a file as it came. Transactions are decoded from these bytes, so
+ * this is the form that is read with the least work.
+ */
+import { Result } from "effect"
+import { decodeTransaction, type Findings, headOf } from "../decoding/decodeBlock.ts"
+import { PackedTransactions } from "../decoding/PackedTransactions.ts"
+import { RowWriter } from "../decoding/rowWriter.ts"
+import type { TradeBlock } from "../decoding/TradeBlock.ts"
+import { readWireTransaction } from "../decoding/wireTransaction.ts"
+import { bytesField, MalformedMessage, varintField, WireReader } from "../geyser/wire.ts"
+import { CarSplitter } from "./CarSplitter.ts"
+import { ImportRefused, type SourceBlock } from "./importSource.ts"
+
+const SLOT = varintField(1)
+const BLOCKHASH = bytesField(2)
+const BLOCK_TIME = bytesField(4)
+const TRANSACTION = bytesField(6)
+const PARENT_SLOT = varintField(7)
+const PARENT_BLOCKHASH = bytesField(8)
+const EXECUTED = varintField(9)
+
+const IS_VOTE = varintField(2)
+const INDEX = varintField(5)
+
+const refuse = (detail: string): never => {
+  throw new ImportRefused({ detail })
+}
+
+const wire = new WireReader()
+
+/** What a message states of its block. */
+interface ProtoBlock {
+  readonly slot: number
+  readonly parentSlot: number
+  /** Seconds since the Unix epoch; null when it is not known. */
+  readonly blockTime: number | null
+  readonly blockhash: string | null
+  readonly parentBlockhash: string | null
+  /** How many transactions the block has, votes included; null when the message does not say. */
+  readonly executed: number | null
+  /** The bytes of each `TransactionInfo`. */
+  readonly transactions: ReadonlyArray<Uint8Array>
+}
+
+const readTime = (end: number): number => {
+  let timestamp = 0
+  for (let tag = wire.next(end); tag !== 0; tag = wire.next(end)) {
+    if (tag === varintField(1)) {
+      timestamp = wire.signed()
+    } else {
+      wire.skip(tag)
+    }
+  }
+  return timestamp
+}
+
+const readBlock = (message: Uint8Array): ProtoBlock => {
+  wire.open(message)
+  const transactions: Array<Uint8Array> = []
+  const block: { -readonly [Key in keyof ProtoBlock]: ProtoBlock[Key] } = {
+    slot: 0,
+    parentSlot: 0,
+    blockTime: null,
+    blockhash: null,
+    parentBlockhash: null,
+    executed: null,
+    transactions
+  }
+  for (let tag = wire.next(message.length); tag !== 0; tag = wire.next(message.length)) {
+    switch (tag) {
+      case SLOT:
+        block.slot = wire.number()
+        break
+      case BLOCKHASH:
+        block.blockhash = wire.text()
+        break
+      case BLOCK_TIME:
+        block.blockTime = readTime(wire.end())
+        break
+      case TRANSACTION:
+        transactions.push(wire.view())
+        break
+      case PARENT_SLOT:
+        block.parentSlot = wire.number()
+        break
+      case PARENT_BLOCKHASH:
+        block.parentBlockhash = wire.text()
+        break
+      case EXECUTED:
+        block.executed = wire.number()
+        break
+      default:
+        wire.skip(tag)
+    }
+  }
+  return block
+}
+
+/** A transaction of a block, at its position. */
+interface Placed {
+  readonly index: number
+  readonly isVote: boolean
+  readonly info: Uint8Array
+}
+
+const placed = (info: Uint8Array): Placed => {
+  wire.open(info)
+  let [index, isVote] = [0, false]
+  for (let tag = wire.next(info.length); tag !== 0; tag = wire.next(info.length)) {
+    if (tag === IS_VOTE) {
+      isVote = wire.number() !== 0
+    } else if (tag === INDEX) {
+      index = wire.number()
+    } else {
+      wire.skip(tag)
+    }
+  }
+  return { index, isVote, info }
+}
+
+/** Decodes one transaction after the other into rows, so that no more than one is an object. Votes trade nothing. */
+const decodeInfos = ({ transactions, ...place }: ProtoBlock): TradeBlock => {
+  const { blockTime, slot } = place
+  const writer = new RowWriter("own")
+  const rows: Array<number> = []
+  const found: Array<Findings | null> = []
+  for (const { index, info, isVote } of transactions.map(placed).toSorted((a, b) => a.index - b.index)) {
+    if (isVote) {
+      continue
+    }
+    const read = readWireTransaction(info, { slot, blockTime, indexInBlock: index })
+    if (Result.isFailure(read)) {
+      found.push(null)
+      continue
+    }
+    const decoded = decodeTransaction(read.success, index)
+    found.push(decoded.found)
+    if (decoded.kept !== null) {
+      rows.push(writer.add(decoded.kept))
+    }
+  }
+  return { ...headOf(place, found), transactions: new PackedTransactions(writer.block(rows, null)) }
+}
+
+/** Refuses a place whose bytes are malformed. */
+const orRefuse = <A>(place: string, read: () => A): A => {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof MalformedMessage
+      ? new ImportRefused({ detail: `${place} cannot be read: ${error.message}` })
+      : error
+  }
+}
+
+/** Takes the bytes of a file and returns the blocks that end in them and are this thread's. `name` is the file's. */
+export const makeProtoBlocks = (name: string, isOwn: () => boolean) => {
+  const splitter = new CarSplitter(name)
+  let before = -1
+  let seen = 0
+  const blockOf = (message: Buffer): SourceBlock => {
+    const place = `block ${seen} of ${name}`
+    const block = orRefuse(place, () => readBlock(message))
+    const { blockhash, executed, parentBlockhash, slot, transactions } = block
+    if (slot <= before) {
+      refuse(`${place}: slot ${slot} comes after slot ${before}; blocks have to be in order`)
+    }
+    if (executed !== null && transactions.length > executed) {
+      refuse(`${place} has ${transactions.length} transactions, but its slot ${slot} has executed ${executed}`)
+    }
+    before = slot
+    const decode = () => orRefuse(`${place}, of slot ${slot},`, () => decodeInfos(block))
+    return { slot, answer: { blockhash, previousBlockhash: parentBlockhash }, decode }
+  }
+  return {
+    add: (bytes: Buffer): ReadonlyArray<SourceBlock> =>
+      splitter.add(bytes).flatMap((message) => {
+        seen += 1
+        return isOwn() ? [blockOf(message)] : []
+      }),
+    end: (): void => {
+      if (!splitter.isWhole || seen === 0) {
+        refuse(`${name} is cut off, or has no blocks`)
+      }
+    }
+  }
+}
