@@ -91,11 +91,18 @@ interface Touched {
   readonly start: number
 }
 
-/** The candles of a width that these pool trades belong to, with the number of their trades. */
-const touchedBy = (trades: ReadonlyArray<TapeTrade>, width: number): ReadonlyArray<Touched & { trades: number }> => {
+/** The candles of a width, before a second, that these pool trades belong to, with the number of their trades. */
+const touchedBy = (
+  trades: ReadonlyArray<TapeTrade>,
+  width: number,
+  before = Number.POSITIVE_INFINITY
+): ReadonlyArray<Touched & { trades: number }> => {
   const touched = new Map<string, Touched & { trades: number }>()
   for (const { mint, role, timeMs } of trades) {
     const start = floorTo(Math.floor(timeMs / 1000), width)
+    if (start >= before) {
+      continue
+    }
     const key = `${mint} ${start}`
     const known = touched.get(key)
     if (known !== undefined) {
@@ -241,21 +248,23 @@ export const makeBarQueries = ({ insert, read, run }: ClickHouse["Service"]) => 
       { fresh, repriced, token }: { fresh: ReadonlyArray<TapeTrade>; repriced: ReadonlyArray<TapeTrade>; token: string }
     ) => {
       const row = new RowWriter()
-      const closedTo: Record<number, number> = { 60: closed.minutes, 3600: closed.hours, 86_400: closed.days }
+      const closedTo: Record<(typeof barTables)[number]["width"], number> = {
+        60: closed.minutes,
+        3600: closed.hours,
+        86_400: closed.days
+      }
       for (const { width } of barTables) {
-        const gained = touchedBy(fresh, width)
+        const gained = touchedBy(fresh, width, closedTo[width])
         const known = new Set(gained.map(({ mint, start }) => `${mint} ${start}`))
-        const changed = touchedBy(repriced, width)
+        const changed = touchedBy(repriced, width, closedTo[width])
           .filter(({ mint, start }) => !known.has(`${mint} ${start}`))
           .map((bar) => ({ ...bar, trades: 1 }))
         for (const { mint, start, trades } of [...gained, ...changed]) {
-          if (start < (closedTo[width] ?? 0)) {
-            row.text(chain)
-            row.bytes(packWallet(mint))
-            row.uint32(width)
-            row.uint32(start)
-            row.uint64(BigInt(trades))
-          }
+          row.text(chain)
+          row.bytes(packWallet(mint))
+          row.uint32(width)
+          row.uint32(start)
+          row.uint64(BigInt(trades))
         }
       }
       return row.written.length === 0

@@ -51,12 +51,38 @@ interface RowSource {
   readonly version: bigint
 }
 
+/** A function that keeps its results, for texts of which few are different. */
+const remembered = (make: (text: string) => Uint8Array): ((text: string) => Uint8Array) => {
+  const known = new Map<string, Uint8Array>()
+  return (text) => {
+    const found = known.get(text)
+    if (found !== undefined) {
+      return found
+    }
+    const made = make(text)
+    known.set(text, made)
+    return made
+  }
+}
+
+/** Makes the bytes of addresses and texts. It lasts for the rows of one insert, in which most of them come again. */
+const makeBytes = () => {
+  const utf8 = new TextEncoder()
+  return { wallet: remembered(packWallet), text: remembered((text) => utf8.encode(text)) }
+}
+
+const NO_BYTES = new Uint8Array()
+
 // Addresses were validated before they were written.
 const address = (bytes: Uint8Array): Address => unpackText(bytes, WALLET_BYTES) as Address
 
 /** The other side of a swap of two tokens. A mint without bytes stands for none. */
-const writeOtherToken = (row: RowWriter, other: TapeTrade["otherToken"]): void => {
-  row.bytes(other === undefined ? new Uint8Array() : packWallet(other.mint))
+const writeOtherToken = (
+  row: RowWriter,
+  other: TapeTrade["otherToken"],
+  wallet: (address: string) => Uint8Array
+): void => {
+  row.bytes(other === undefined ? NO_BYTES : wallet(other.mint))
   row.uint64(other?.amount ?? 0n)
   row.nullable(other?.decimals, (value) => row.uint8(value))
 }
@@ -67,23 +93,28 @@ const readOtherToken = (row: RowReader): Pick<TapeTrade, "otherToken"> => {
   return mint.length === 0 ? {} : { otherToken: { mint: address(mint) as Mint, amount, decimals } }
 }
 
-const writeTrade = (row: RowWriter, trade: TapeTrade, { chain, version }: RowSource): void => {
+const writeTrade = (
+  row: RowWriter,
+  trade: TapeTrade,
+  { chain, version }: RowSource,
+  bytes: ReturnType<typeof makeBytes>
+): void => {
   const units = (value: bigint) => row.uint64(value)
-  const text = (value: string) => row.text(value)
+  const text = (value: string) => row.bytes(bytes.text(value))
   row.uint32(trade.slot)
   row.uint32(trade.index)
   row.int64(BigInt(trade.timeMs))
   row.uint8(roleNumber(trade.role))
   row.bytes(packSignature(trade.signature))
-  row.bytes(packWallet(trade.wallet))
-  row.bytes(packWallet(trade.mint))
+  row.bytes(bytes.wallet(trade.wallet))
+  row.bytes(bytes.wallet(trade.mint))
   row.uint8(trade.side === "buy" ? 1 : 0)
   row.uint64(trade.amount)
   row.nullable(trade.decimals, (value) => row.uint8(value))
   row.nullable(trade.lamports, units)
   row.nullable(trade.priceUsd, (value) => row.float64(value))
   row.nullable(trade.volumeUsdNanos, units)
-  row.bytes(trade.pool === null ? new Uint8Array() : packWallet(trade.pool))
+  row.bytes(trade.pool === null ? NO_BYTES : bytes.wallet(trade.pool))
   row.nullable(trade.dex, text)
   row.nullable(trade.launchpad, text)
   row.nullable(trade.solUsdNanos, units)
@@ -94,13 +125,13 @@ const writeTrade = (row: RowWriter, trade: TapeTrade, { chain, version }: RowSou
   row.nullable(trade.feeLamports, units)
   row.nullable(trade.priorityLamports, units)
   row.nullable(trade.tipLamports, units)
-  writeOtherToken(row, trade.otherToken)
+  writeOtherToken(row, trade.otherToken, bytes.wallet)
   // No bytes stand for none.
-  row.bytes(trade.counterparty === undefined ? new Uint8Array() : packWallet(trade.counterparty))
+  row.bytes(trade.counterparty === undefined ? NO_BYTES : bytes.wallet(trade.counterparty))
   const priceSol = priceSolOf(trade)
   row.nullable(Number.isNaN(priceSol) ? null : priceSol, (value) => row.float64(value))
   row.nullable(lamportsOf(trade), units)
-  row.text(chain)
+  row.bytes(bytes.text(chain))
   row.uint64(version)
 }
 
@@ -109,8 +140,9 @@ const writeTrade = (row: RowWriter, trade: TapeTrade, { chain, version }: RowSou
  */
 export const writeTrades = (trades: ReadonlyArray<TapeTrade>, source: RowSource): Uint8Array => {
   const row = new RowWriter()
+  const bytes = makeBytes()
   for (const trade of trades) {
-    writeTrade(row, trade, source)
+    writeTrade(row, trade, source, bytes)
   }
   return row.written
 }
