@@ -76,6 +76,12 @@ export const treeUse = (pid: number): TreeUse => {
   }
 }
 
+/** Memory and processor time of the engine of ClickHouse with its front, as `startEngine` starts it; zeros without one. */
+export const engineUse = (pid: number): { readonly residentMb: number; readonly seconds: number } => {
+  const engines = treeOf(pid).filter((one) => textOf(`/proc/${one.pid}/cmdline`).includes("clickhouse/front.mjs"))
+  return { residentMb: sum(engines, ({ residentMb }) => residentMb), seconds: sum(engines, ({ seconds }) => seconds) }
+}
+
 /** Processor time in seconds of every thread of a process, by the thread's name. */
 export const threadSeconds = (pid: number): Readonly<Record<string, number>> => {
   const seconds: Record<string, number> = {}
