@@ -11,7 +11,7 @@ import { takeShare, type WalletShare } from "./walletShare.ts"
 
 /** Trades held of one wallet, up to its share. Times in milliseconds since the Unix epoch. */
 export interface WalletHistory {
-  /** Newest first. At least one of them is not a transfer. */
+  /** Newest first. Of a watched wallet that does not trade they are transfers. */
   readonly trades: ReadonlyArray<TapeTrade>
   /** True if the share is used up, so that older trades may exist. */
   readonly truncated: boolean
@@ -105,6 +105,10 @@ const sinceTraded = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<TapeTrade>
   return trades.filter(({ mint, role, slot }) => role !== "transfer" || slot >= (tradedAt.get(mint) ?? Infinity))
 }
 
+/** The history of a wallet that trades; null without a trade: transfers alone say nothing of profits. */
+export const tradingHistory = (history: WalletHistory | null): WalletHistory | null =>
+  history?.trades.some(({ role }) => role !== "transfer") === true ? history : null
+
 interface Held {
   readonly trades: ReadonlyArray<TapeTrade>
   readonly truncated: boolean
@@ -118,7 +122,7 @@ const historyOf = (
   { droppedBeforeMs, trades, truncated, undated }: Held
 ): WalletHistory | null => {
   const [oldest, newest] = [trades.at(-1), trades[0]]
-  if (oldest === undefined || newest === undefined || trades.every(({ role }) => role === "transfer")) {
+  if (oldest === undefined || newest === undefined) {
     return null
   }
   const since = tape.since() * 1000

@@ -9,7 +9,7 @@ import { joinHistory } from "./joinHistory.ts"
 import { faultOf, LedgerReader, type LedgerUnavailable } from "./LedgerReader.ts"
 import { linkedEvents } from "./ownerLinks.ts"
 import { WalletAccounts } from "./WalletAccounts.ts"
-import { WalletIndex, type WalletIndexUnavailable } from "./WalletIndex.ts"
+import { tradingHistory, WalletIndex, type WalletIndexUnavailable } from "./WalletIndex.ts"
 import { shareOfBatch, type WalletShare } from "./walletShare.ts"
 import type { Holdings } from "./walletSummary.ts"
 
@@ -84,6 +84,10 @@ export const makeHoldings = Effect.gen(function* () {
     return { history, backfill: past?.progress ?? null }
   })
 
+  /** The same; without a trade there is no history. */
+  const tradingWith = (wallet: Address, share: WalletShare) =>
+    Effect.map(historyWith(wallet, share), (found) => ({ ...found, history: tradingHistory(found.history) }))
+
   const holdingsOf = Effect.fnUntraced(function* (
     wallet: Address,
     links: Fiber.Fiber<ReadonlyMap<Address, ReadonlyArray<Address>>>,
@@ -91,11 +95,11 @@ export const makeHoldings = Effect.gen(function* () {
     nowMs: number
   ) {
     const projection = yield* projectionOf(wallet, nowMs)
-    const { backfill, history } = yield* historyWith(wallet, share)
+    const { backfill, history } = yield* tradingWith(wallet, share)
     const own = accountedEvents(tape, accounts, { wallet, history, progress: backfill })
     const linked = own.events.length === 0 ? [] : ((yield* Fiber.join(links)).get(wallet) ?? [])
     const others = yield* Effect.forEach(linked, (other) =>
-      Effect.map(historyWith(other, share), (found) => {
+      Effect.map(tradingWith(other, share), (found) => {
         const held = { wallet: other, history: found.history, progress: found.backfill }
         return [other, accountedEvents(tape, accounts, held)] as const
       })

@@ -5,7 +5,7 @@ import { Market } from "../../src/market/tape/Market.ts"
 import { Tape } from "../../src/market/tape/Tape.ts"
 import { WatchedWallets } from "../../src/market/tape/WatchedWallets.ts"
 import type { BlockTransaction } from "../../src/chain/decoding/TradeBlock.ts"
-import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
+import { tradingHistory, WalletIndex } from "../../src/wallets/WalletIndex.ts"
 import { WalletRings } from "../../src/wallets/WalletRings.ts"
 import { bytesOf, shareOfBatch, takeShare } from "../../src/wallets/walletShare.ts"
 import { EVIDENCE } from "./identities.ts"
@@ -222,6 +222,22 @@ describe("WalletIndex.layerStored", () => {
       )
       assert.deepStrictEqual(slots(yield* read), [3, 2, 2])
       assert.deepStrictEqual(slots(yield* watching), [4, 3, 2, 2, 1])
+    }).pipe(Effect.provide(world))
+  )
+
+  it.effect("has the transfers of a watched wallet that does not trade, and no history to count profits from", () =>
+    Effect.gen(function* () {
+      const store = yield* marketStores
+      yield* store.blocks.open({ genesis: "genesis", isSandbox: true })
+      yield* store.blocks.append([blockOf(byOther(1), { transfers: [movedIn(1)] })])
+      const read = Effect.flatMap(WalletIndex, (index) => index.read(WALLET, SHARE))
+      const history = yield* Effect.provide(
+        read,
+        Layer.provide(Layer.fresh(WalletIndex.layerStored), Layer.succeed(WatchedWallets, { has: () => true }))
+      )
+      assert.deepStrictEqual(slots(history), [1])
+      assert.isNull(tradingHistory(history))
+      assert.isNull(yield* read)
     }).pipe(Effect.provide(world))
   )
 })
