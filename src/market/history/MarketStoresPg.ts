@@ -32,6 +32,7 @@ import { keptSecondsOf, minuteBarsKept } from "./barRetention.ts"
 import { makeTradeNames } from "./tradeNames.ts"
 import { makeLargest, makeTokenSwaps, makeTradePages } from "./tradePages.ts"
 import { makeTradeTable } from "./tradeTable.ts"
+import { makeWalletRows } from "./walletRows.ts"
 import { LATE_SECONDS } from "../model/windows.ts"
 import { type OpeningsRequest, storedOpening } from "../model/WalletOpenings.ts"
 
@@ -96,6 +97,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const names = makeTradeNames(sql)
   const trades = makeTradeTable(sql, names)
   const pageOf = makeTradePages(sql, trades)
+  const walletRows = makeWalletRows(trades)
   const largest = makeLargest(sql, trades)
   const tokenSwaps = makeTokenSwaps(sql, trades)
   // The writer and repairs take turns: each continues from the state that the other has stored.
@@ -289,7 +291,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       moneySwaps: query("TradeHistory.moneySwaps", write, tokenSwaps.all),
       moneySwapsOf: query("TradeHistory.moneySwapsOf", write, tokenSwaps.of),
       tokenSwapsAfter: query("TradeHistory.tokenSwapsAfter", write, tokenSwaps.after),
-      ofWallet: query("TradeHistory.ofWallet", read, trades.ofWallet),
+      ofWallet: query("TradeHistory.ofWallet", read, walletRows),
       swapsOf: query("TradeHistory.swapsOf", read, pageOf),
       largestOf: query("TradeHistory.largestOf", read, largest),
       supplyOf: Effect.fn("TradeHistory.supplyOf")(function* (request: SupplyRequest) {

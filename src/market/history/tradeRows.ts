@@ -52,10 +52,15 @@ export const ROW_COLUMNS = `
   fee_lamports, priority_lamports, tip_lamports, other_mint, other_amount, other_decimals, counterparty
 `
 
+/** The same columns of rows of one wallet, which is known and so not read. */
+export const OWN_COLUMNS = ROW_COLUMNS.replace(" wallet,", " null as wallet,")
+
 /** Positions of columns in a row. */
 export const ROW = { slot: 0, place: 1, mint: 6, pool: 13, dex: 14, launchpad: 15, otherMint: 24 } as const
 
 const COUNTERPARTY = 27
+/** Columns of a row. */
+export const COLUMN_COUNT = COUNTERPARTY + 1
 
 type Row = ReadonlyArray<unknown>
 
@@ -155,14 +160,17 @@ const otherSide = (row: Row, nameOf: NameOf): Pick<TapeTrade, "otherToken"> =>
         }
       }
 
-/** The trade of a row with the columns of `ROW_COLUMNS`. Throws when a column has another type or a name is unknown. */
-export const readTrade = (row: Row, nameOf: NameOf): TapeTrade => ({
+/**
+ * The trade of a row with the columns of `ROW_COLUMNS`, or of `OWN_COLUMNS` and their wallet. Throws when a column has
+ * another type or a name is unknown.
+ */
+export const readTrade = (row: Row, nameOf: NameOf, own?: Address): TapeTrade => ({
   slot: numberAt(row, ROW.slot),
   index: numberAt(row, ROW.place),
   timeMs: timeAt(row, 2),
   role: ROLES[numberAt(row, 3)] ?? malformed(3, row[3]),
   signature: textAt(row, 4, SIGNATURE_BYTES),
-  wallet: walletAt(row, 5),
+  wallet: own ?? walletAt(row, 5),
   mint: nameAt(row, ROW.mint, nameOf) as Mint,
   side: isSet(row, 7) ? "buy" : "sell",
   amount: unitsAt(row, 8),

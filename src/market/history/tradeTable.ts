@@ -4,10 +4,21 @@ import { Effect, Schema } from "effect"
 import { type SqlClient, SqlError, SqlSchema } from "effect/sql"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
+import { newestFirst } from "../model/TradesRequest.ts"
 import type { StoredBatch, StoredLaunch } from "../model/StoredBatch.ts"
 import { columnsOf } from "./arrays.ts"
 import type { TradeNames } from "./tradeNames.ts"
-import { packSignature, packWallet, readTrade, roleNumber, ROW_COLUMNS, unknownNames } from "./tradeRows.ts"
+import {
+  COLUMN_COUNT,
+  OWN_COLUMNS,
+  packSignature,
+  packWallet,
+  readTrade,
+  roleNumber,
+  ROW,
+  ROW_COLUMNS,
+  unknownNames
+} from "./tradeRows.ts"
 
 const StoredAddress = Schema.String.pipe(Schema.refine((text): text is Address => text.length > 0))
 
@@ -72,6 +83,12 @@ const broken = (cause: unknown) =>
     reason: new SqlError.UnknownError({ cause, message: "a stored trade is malformed", operation: "decode" })
   })
 
+/** The state of a chain among rows of trades: it has one more column. */
+const markOf = (row: ReadonlyArray<unknown>): ReadonlyArray<{ readonly slot: number; readonly repaired: string }> => {
+  const [slot, repaired] = [row[ROW.slot], row[COLUMN_COUNT]]
+  return typeof slot === "number" && typeof repaired === "string" ? [{ slot, repaired }] : []
+}
+
 /** Attempts to get all names of a page of rows into memory. */
 const NAME_TRIES = 5
 
@@ -86,14 +103,27 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
   const columns = sql.literal(ROW_COLUMNS)
 
   /** Reads the trades of rows with their names. A name that was forgotten meanwhile is looked up again. */
-  const readTrades = Effect.fnUntraced(function* (rows: ReadonlyArray<ReadonlyArray<unknown>>) {
+  const readTrades = Effect.fnUntraced(function* (rows: ReadonlyArray<ReadonlyArray<unknown>>, own?: Address) {
     let unknown = unknownNames(rows, names.nameOf)
     for (let tries = 0; unknown.size > 0 && tries < NAME_TRIES; tries++) {
       yield* names.load(unknown)
       unknown = unknownNames(rows, names.nameOf)
     }
-    return yield* Effect.try({ try: () => rows.map((row) => readTrade(row, names.nameOf)), catch: broken })
+    return yield* Effect.try({ try: () => rows.map((row) => readTrade(row, names.nameOf, own)), catch: broken })
   })
+
+  /** The newest trades and transfers of a wallet after a slot. */
+  const newestOf = (chain: number, wallet: Address, limit: number, after: number) => {
+    const packed = PgTypes.bytea(packWallet(wallet))
+    // `chain + 0` keeps the planner from reading a whole day by its chain while the day has no statistics.
+    const ofChain = table === "trade_rows" ? sql`chain + 0 = ${chain}` : sql`chain = ${chain}`
+    return sql`
+      select ${sql.literal(OWN_COLUMNS)} from ${sql(table)}
+      where substr(wallet, 1, 7) = substr(${packed}, 1, 7) and wallet = ${packed} and ${ofChain} and role <> 0
+        and slot > ${after}::int
+      order by slot desc, place desc limit ${limit}
+    `
+  }
 
   const launchesWithin = SqlSchema.findAll({
     Request: SpanRow,
@@ -304,18 +334,28 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
       ),
 
     /** The newest trades and transfers of a wallet, newest first, without the trades of single pools of a route. */
-    ofWallet: (chain: number, wallet: Address, limit: number) => {
-      const packed = PgTypes.bytea(packWallet(wallet))
-      // `chain + 0` keeps the planner from reading a whole day by its chain while the day has no statistics.
-      const ofChain = table === "trade_rows" ? sql`chain + 0 = ${chain}` : sql`chain = ${chain}`
-      return Effect.flatMap(
-        sql`
-          select ${columns} from ${sql(table)}
-          where substr(wallet, 1, 7) = substr(${packed}, 1, 7) and wallet = ${packed} and ${ofChain} and role <> 0
-          order by slot desc, place desc limit ${limit}
-        `.values,
-        readTrades
+    ofWallet: (chain: number, wallet: Address, limit: number) =>
+      Effect.flatMap(newestOf(chain, wallet, limit, -1).values, (rows) => readTrades(rows, wallet)),
+
+    /**
+     * The same after a slot, with the newest stored slot of the chain and what was repaired until then, all of one moment.
+     * Of a chain of which nothing is stored there is no mark.
+     */
+    ofWalletNow: Effect.fnUntraced(function* (chain: number, wallet: Address, limit: number, after = -1) {
+      const gaps = sql`select string_agg(from_slot || '-' || to_slot, ' ' order by from_slot) from block_gaps where chain = ${chain}`
+      const found = yield* sql`
+        select slot, ${sql.literal("null, ".repeat(COLUMN_COUNT - 1))}
+          concat_ws(' ', repairs, first_slot, extract(epoch from read_from), (${gaps})) as repaired
+        from chains where id = ${chain} and slot is not null
+        union all
+        select own.*, null from (${newestOf(chain, wallet, limit, after)}) as own
+      `.values
+      const marks = found.flatMap(markOf)
+      const rows = yield* readTrades(
+        found.filter((row) => markOf(row).length === 0),
+        wallet
       )
-    }
+      return { mark: marks[0] ?? null, rows: rows.toSorted(newestFirst) }
+    })
   }
 }

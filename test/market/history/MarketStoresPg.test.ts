@@ -13,6 +13,7 @@ import { makeLiquidityTable } from "../../../src/market/history/liquidityTable.t
 import { makeTradeNames } from "../../../src/market/history/tradeNames.ts"
 import { makeLargest, makeTradePages } from "../../../src/market/history/tradePages.ts"
 import { makeTradeTable } from "../../../src/market/history/tradeTable.ts"
+import { makeWalletRows } from "../../../src/market/history/walletRows.ts"
 import { marketStoresContract } from "./marketStoresContract.ts"
 import { storedBlock } from "./storedBlock.ts"
 import { ofMint } from "./tradeHistoryContract.ts"
@@ -86,6 +87,61 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       const whole = yield* largestOf(chain?.id ?? 0, { ...request, toSlot: 1003 })
       assert.isNull(whole.clippedAtMs)
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "of a large wallet are kept, and read again with what came since, what was repaired and what was priced",
+    () =>
+      Effect.gen(function* () {
+        const address = yield* TestDatabase.create
+        const store = yield* storesOf(storesOn(TestDatabase.connect(address)))
+        yield* store.blocks.open({ genesis: "large", isSandbox: false })
+        const sql = yield* sqlOf(address)
+        const [chain] = yield* Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Schema.Number })))(
+          yield* sql`select id from chains where genesis = ${"large"}`
+        )
+        const table = makeTradeTable(sql, makeTradeNames(sql))
+        const asked: Array<number> = []
+        const rowsOf = makeWalletRows(
+          {
+            ofWalletNow: (id, wallet, limit, after = -1) => {
+              asked.push(after)
+              return table.ofWalletNow(id, wallet, limit, after)
+            }
+          },
+          3
+        )
+        const wallet = walletOf(1)
+        /** The rows of the wallet, as without memory. */
+        const read = Effect.fnUntraced(function* (limit: number) {
+          asked.length = 0
+          const rows = yield* rowsOf(chain?.id ?? 0, wallet, limit)
+          assert.deepStrictEqual(rows, yield* table.ofWallet(chain?.id ?? 0, wallet, limit))
+          return { slots: rows.map(({ slot }) => slot), asked: [...asked] }
+        })
+        const blockAt = (second: number) => storedBlock(second, [{ wallet, priceUsd: second + 1 }])
+        assert.deepStrictEqual(yield* read(4), { slots: [], asked: [-1] })
+        yield* store.blocks.append([0, 100, 200, 300, 400].map(blockAt))
+        assert.deepStrictEqual(yield* read(4), { slots: [1400, 1300, 1200, 1100], asked: [-1] })
+        assert.deepStrictEqual(yield* read(4), { slots: [1400, 1300, 1200, 1100], asked: [1336] })
+        yield* store.blocks.append([blockAt(500), blockAt(501)])
+        assert.deepStrictEqual(yield* read(4), { slots: [1501, 1500, 1400, 1300], asked: [1336] })
+        assert.deepStrictEqual(yield* read(2), { slots: [1501, 1500], asked: [1437] })
+        // More rows than are kept.
+        assert.deepStrictEqual(yield* read(6), { slots: [1501, 1500, 1400, 1300, 1200, 1100], asked: [-1] })
+        const repair = { gap: null, first: null, found: [], batches: [], repriced: [] }
+        yield* store.blocks.repair({ ...repair, batches: [blockAt(350)] })
+        assert.deepStrictEqual(yield* read(6), { slots: [1501, 1500, 1400, 1350, 1300, 1200], asked: [1437, -1] })
+        const repriced = blockAt(300).trades.map((each) => ({ ...each, priceUsd: 7 }))
+        yield* store.blocks.repair({ ...repair, repriced })
+        assert.deepStrictEqual((yield* read(6)).asked, [1437, -1])
+        // A repair that does not count changes what is missing.
+        yield* store.blocks.append([{ ...blockAt(600), afterGap: true }])
+        yield* read(6)
+        const gap = { fromSlot: 1502, left: [] }
+        yield* store.blocks.repair({ ...repair, batches: [blockAt(510)], gap, counts: false })
+        assert.deepStrictEqual(yield* read(6), { slots: [1600, 1510, 1501, 1500, 1400, 1350], asked: [1536, -1] })
+      }).pipe(Effect.scoped)
   )
 
   it.live("have changes of liquidity of a pool that its own index finds, also with a mint", () =>
