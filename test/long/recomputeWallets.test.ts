@@ -32,6 +32,7 @@ import { keyOf, running, secretOf } from "../support/http.ts"
 const STRETCHES = 3
 const SLOTS = 150
 const WALLETS = 25
+const LINKED = 8
 
 /** Keys that take turns, because a key may start 60 reads of wallets a minute. */
 const KEYS = Array.from("abcdefghijklmnop")
@@ -46,7 +47,11 @@ const readFrom = (url: string): ReadService => {
   }
 }
 
-/** Compares the busiest wallets. Returns the numbers of figures, of rows of transfers, and of their pages after the first. */
+/** The busiest wallets, and a few that sent units to each other. */
+const comparedOf = (reading: WalletReading, linked: ReadonlyMap<string, string>): ReadonlyArray<string> =>
+  Array.from(new Set([...busiest(reading, WALLETS), ...Array.from(linked.keys()).slice(0, LINKED)]))
+
+/** Compares wallets. Returns the numbers of figures, of rows of transfers, and of their pages after the first. */
 const compareAll = Effect.fnUntraced(function* (reading: WalletReading, linked: ReadonlyMap<string, string>) {
   const { url } = yield* Listening
   const { rpcUrl } = yield* Simulator
@@ -57,7 +62,7 @@ const compareAll = Effect.fnUntraced(function* (reading: WalletReading, linked: 
   return yield* Effect.promise(async () => {
     let [figures, transfers, pages] = [0, 0, 0]
     const read = readFrom(url)
-    for (const wallet of busiest(reading, WALLETS)) {
+    for (const wallet of comparedOf(reading, linked)) {
       const compared = await checkWallet(reading, wallet, {
         read,
         linkedTo,
@@ -140,7 +145,7 @@ layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independe
         yield* IdentityStore.use((store) => store.replace("test", records))
         const linked = new Map(pairs.flatMap(([from, to]) => [[from, to] as const, [to, from] as const]))
         const accounts = yield* WalletAccounts
-        const asked = busiest(reading, WALLETS)
+        const asked = comparedOf(reading, linked)
           .flatMap((wallet) => [wallet, linked.get(wallet) ?? wallet])
           .map((wallet) => wallet as Address)
         accounts.ask(asked)
@@ -156,7 +161,7 @@ layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independe
         assert.isAbove(compared.figures, 500)
         assert.isAbove(compared.transfers, 30)
         assert.isAbove(compared.pages, 10)
-        assert.isAbove(busiest(reading, WALLETS).filter((wallet) => linked.has(wallet)).length, 3)
+        assert.isAbove(comparedOf(reading, linked).filter((wallet) => linked.has(wallet)).length, 3)
         assert.isAbove(reading.counts.transfers, 10)
         assert.isAbove(reading.counts.partial, 10)
         assert.isAbove(reading.counts.tokenSwaps, 10)
