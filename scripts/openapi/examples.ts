@@ -102,7 +102,7 @@ const FOUND: Readonly<Record<string, readonly [string, string]>> = {
 }
 
 /** Parameters whose value has nothing to do with a market. */
-const CHOSEN = {
+export const CHOSEN = {
   quoteToken: "So11111111111111111111111111111111111111112",
   chain: "solana",
   launchpad: "pump-fun",
@@ -112,6 +112,8 @@ const CHOSEN = {
   excludeVenues: "meteora-dlmm",
   "perps.quote venues": "hl,velocity",
   "perps.funding venue": "hl",
+  "perps.markets venues": "hl,velocity",
+  builder: "xyz",
   "account.usage to": "2026-12-31",
   uiAmount: "1.5",
   minLiquidityUsd: "1000",

@@ -11,13 +11,21 @@ import {
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { pageOf, pageParameters } from "./pages.ts"
 import { CommaList, DecimalParameter, optional, refuse, UnixSecond } from "./parameters.ts"
-import { PerpsComparison, PerpsFundingMeta, PerpsFundingRate, PerpsVenue } from "./schemas/Perps.ts"
+import {
+  PerpsComparison,
+  PerpsFundingMeta,
+  PerpsFundingRate,
+  PerpsMarket,
+  PerpsMarketsMeta,
+  PerpsSymbol,
+  PerpsVenue
+} from "./schemas/Perps.ts"
 import { field } from "../domain/field.ts"
 import { requestId } from "./schemas/fields.ts"
 import { VenueLabel } from "./schemas/lists.ts"
 
 /** Default values of optional parameters. */
-export const defaults = { holdHours: "8", fundingDays: 7, fundingLimit: 100 } as const
+export const defaults = { holdHours: "8", fundingDays: 7, fundingLimit: 100, marketsLimit: 100 } as const
 
 /** Compares decimal text with a whole number exactly. */
 const isAtMost = (text: string, most: bigint): boolean => {
@@ -51,14 +59,17 @@ const venuesKnown = ({ venues = [] }: { readonly venues?: ReadonlyArray<string> 
   venues.every((venue) => knownVenues.has(venue)) ||
   refuse("venues", "unknown", `venues must be one of ${PerpsVenue.literals.join(", ")}.`)
 
-const SYMBOLS = "a base symbol of 1 to 64 of A-Z and 0-9, or a market of a builder on Hyperliquid such as xyz:TSLA"
-
 const SymbolParameter = field(
-  Schema.String.check(
-    Schema.isMaxLength(64, { expected: SYMBOLS }),
-    Schema.isPattern(/^(?:[A-Z0-9]+|[a-z0-9]{1,16}:[A-Za-z0-9]+)$/u, { expected: SYMBOLS })
-  ),
+  PerpsSymbol,
   "Base symbol in upper case, 1 to 64 characters, for example BTC. A market of a builder on Hyperliquid has the builder in front: xyz:TSLA."
+)
+
+const VenuesParameter = Schema.optionalKey(
+  Schema.String.check(Schema.isMaxLength(256, { expected: "at most 256 characters" }))
+    .annotate({
+      description: `Only these venues: ${PerpsVenue.literals.join(", ")}, separated by commas. drift is read as velocity.`
+    })
+    .pipe(Schema.decodeTo(CommaList(VenueLabel, 64)))
 )
 
 export const PerpsQuery = Schema.Struct({
@@ -73,13 +84,7 @@ export const PerpsQuery = Schema.Struct({
     Schema.optionalKey(DecimalParameter),
     `Value of the position in multiples of its margin, 1 to ${MOST_LEVERAGE}, for the liquidation price; none by default.`
   ),
-  venues: Schema.optionalKey(
-    Schema.String.check(Schema.isMaxLength(256, { expected: "at most 256 characters" }))
-      .annotate({
-        description: `Only these venues: ${PerpsVenue.literals.join(", ")}, separated by commas. drift is read as velocity.`
-      })
-      .pipe(Schema.decodeTo(CommaList(VenueLabel, 64)))
-  )
+  venues: VenuesParameter
 }).check(
   Schema.makeFilter(sizeInRange),
   Schema.makeFilter(holdInRange),
@@ -133,6 +138,25 @@ export class PerpsFunding extends Schema.Opaque<PerpsFunding>()(
   })
 ) {}
 
+const BUILDER = "a name of 1 to 16 of a-z and 0-9"
+
+export const PerpsMarketsQuery = Schema.Struct({
+  venues: VenuesParameter,
+  builder: optional(
+    Schema.String.check(Schema.isPattern(/^[a-z0-9]{1,16}$/u, { expected: BUILDER })),
+    "Only markets of this builder on Hyperliquid, such as xyz."
+  ),
+  ...pageParameters(500, defaults.marketsLimit)
+}).check(Schema.makeFilter(venuesKnown))
+
+export class PerpsMarkets extends Schema.Opaque<PerpsMarkets>()(
+  pageOf(PerpsMarket, PerpsMarketsMeta, {
+    identifier: "PerpsMarkets",
+    description:
+      "Markets by symbol, in the order of its characters. A page begins after the symbol of the last row: a market that is listed meanwhile may be on no page."
+  })
+) {}
+
 /** Comparison of perpetual futures venues. Reads only: nothing here signs or submits an order. */
 export class PerpsGroup extends HttpApiGroup.make("perps")
   .add(
@@ -157,6 +181,18 @@ export class PerpsGroup extends HttpApiGroup.make("perps")
       .annotate(
         OpenApi.Description,
         "The funding rates that the venue publishes, newest first and page by page. Where it publishes none, the meta says so."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("markets", "/api/v1/perps/markets", {
+      query: PerpsMarketsQuery,
+      success: PerpsMarkets,
+      error: [InvalidCursor, PerpsUnavailable]
+    })
+      .annotate(OpenApi.Summary, "Markets of every venue, those of builders on Hyperliquid too")
+      .annotate(
+        OpenApi.Description,
+        "The symbols that `GET /perps/quote` and `GET /perps/funding` take, with the venues that list each. Lists are at most a minute old. The meta says of each venue whether its list could be read; without any list the answer is a 503."
       )
   )
   .annotateEndpoints(Scope, ["perps.read"])

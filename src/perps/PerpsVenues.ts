@@ -4,6 +4,7 @@ import type { PerpsVenue } from "../api/schemas/Perps.ts"
 import { depthOf, type Side } from "./bookWalk.ts"
 import { type FundingPage, type FundingRequest, makeFundingReads } from "./FundingReads.ts"
 import { defaultRules, makeSharedReads, type ReadRules, type SharedReads } from "./SharedReads.ts"
+import { makeMarketReads, type MarketsReading } from "./MarketReads.ts"
 import { mayList } from "./symbols.ts"
 import { type Fees, NoMarket, type Venue, type VenueFault, type VenueMarket } from "./Venue.ts"
 
@@ -49,6 +50,8 @@ export class PerpsVenues extends Context.Service<
       venues: ReadonlyArray<PerpsVenue>,
       order?: OrderSize
     ): Effect.Effect<ReadonlyArray<VenueReading>>
+    /** The markets that each of these venues lists, at most a minute old where the venue can be read. */
+    markets(venues: ReadonlyArray<PerpsVenue>): Effect.Effect<ReadonlyArray<MarketsReading>>
     /** A page of the past funding of a market at a venue, newest first; null when the venue publishes none. */
     funding(venue: PerpsVenue, request: FundingRequest): Effect.Effect<FundingPage | null, VenueFault>
   }
@@ -130,6 +133,18 @@ const make = Effect.fnUntraced(function* (venues: ReadonlyArray<Venue>, { ourBps
     )
   )
 
+  const listings = yield* Effect.forEach(venues, (venue) =>
+    Effect.map(makeMarketReads(venue, rules), (reading) => ({ key: venue.key, reading }))
+  )
+
+  const markets = Effect.fn("PerpsVenues.markets")((wanted: ReadonlyArray<PerpsVenue>) =>
+    Effect.forEach(
+      listings.filter(({ key }) => wanted.includes(key)),
+      ({ reading }) => reading,
+      { concurrency: "unbounded" }
+    )
+  )
+
   const pasts = new Map(
     yield* Effect.forEach(
       venues.flatMap((venue) => (venue.past === undefined ? [] : [{ venue, past: venue.past }])),
@@ -145,5 +160,5 @@ const make = Effect.fnUntraced(function* (venues: ReadonlyArray<Venue>, { ourBps
     return reads === undefined ? null : yield* reads.page(request)
   })
 
-  return PerpsVenues.of({ venues: venues.map(({ key }) => key), ourBps, read, funding })
+  return PerpsVenues.of({ venues: venues.map(({ key }) => key), ourBps, read, markets, funding })
 })

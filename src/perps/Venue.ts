@@ -105,6 +105,15 @@ export interface FundingPast {
   ) => Effect.Effect<PastRates, NoMarket | VenueUnreadable>
 }
 
+/** The markets that a venue lists. */
+export interface ListedMarkets {
+  /** The names of their bases, as `read` takes them. */
+  readonly names: ReadonlyArray<string>
+  /** How many markets are listed in an unknown form. */
+  readonly unreadable: number
+  readonly readAtMs: number
+}
+
 /** One exchange. */
 export interface Venue {
   readonly key: PerpsVenue
@@ -123,6 +132,8 @@ export interface Venue {
   readonly read: (symbol: string) => Effect.Effect<VenueMarket, NoMarket | VenueUnreadable>
   /** The same with levels beyond the levels of `read`, for sizes that are larger. Absent when a venue has no more. */
   readonly readDeep?: (symbol: string) => Effect.Effect<VenueMarket, NoMarket | VenueUnreadable>
+  /** The markets that are traded now. Has no deadline. */
+  readonly markets: Effect.Effect<ListedMarkets, NoMarket | VenueUnreadable>
   /** Past funding; absent when the venue publishes none. */
   readonly past?: FundingPast
 }

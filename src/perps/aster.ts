@@ -7,7 +7,7 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
-import { listingOf, makeListing, readEach, unreadableMarket } from "./marketListing.ts"
+import { listingOf, makeListing, namesIn, readEach, unreadableMarket } from "./marketListing.ts"
 import { HOUR_MS, hourlyRate, listedFrom, pastRatesOf } from "./pastRates.ts"
 import type { FundingPast, Venue } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
@@ -158,6 +158,8 @@ export const aster = Effect.fnUntraced(function* (baseUrl: string) {
     return { ...(yield* bookOf(book.bids, book.asks, levelOfPair)), asOfMs: book.E, lots, funding, fees }
   })
 
+  const markets = Effect.map(listing.all, (all) => namesIn(all, QUOTE))
+
   const past: FundingPast = {
     kind: "settlement",
     spanMs: PAST_HOURS * HOUR_MS,
@@ -187,6 +189,15 @@ export const aster = Effect.fnUntraced(function* (baseUrl: string) {
     })
   }
 
-  const venue: Venue = { key: "aster", fees, maxAgeMs: 10_000, budget, unreadable: listing.unreadable, read, past }
+  const venue: Venue = {
+    key: "aster",
+    fees,
+    maxAgeMs: 10_000,
+    budget,
+    unreadable: listing.unreadable,
+    read,
+    markets,
+    past
+  }
   return venue
 })

@@ -7,7 +7,7 @@ import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { ONE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
-import { listingOf, makeListing, readEach } from "./marketListing.ts"
+import { listingOf, makeListing, namesIn, readEach } from "./marketListing.ts"
 import { amountOf } from "./margin.ts"
 import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
 import type { FundingPast, Venue } from "./Venue.ts"
@@ -38,6 +38,9 @@ const FundingRecord = Schema.Struct({ rate: RateText, effectiveAt: Schema.String
 /** A read of past funding returns at most so many rates. Some indexers allow more. */
 const MOST_PAST = 100
 const PAST_HOURS = 96
+
+/** What follows the base in the name of a market. */
+const SUFFIX = "-USD"
 
 const fees = { taker: 5_000_000n, maker: 1_000_000n }
 
@@ -79,7 +82,7 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
     )
 
   const read = Effect.fnUntraced(function* (symbol: string) {
-    const ticker = `${symbol}-USD`
+    const ticker = `${symbol}${SUFFIX}`
     const market = yield* listing.of(ticker)
     const [{ value: book }, { value: block }] = yield* bookAndBlock(symbol, ticker)
     return {
@@ -93,11 +96,13 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
     }
   })
 
+  const markets = Effect.map(listing.all, (all) => namesIn(all, SUFFIX))
+
   const past: FundingPast = {
     kind: "settlement",
     spanMs: PAST_HOURS * HOUR_MS,
     read: Effect.fnUntraced(function* (symbol, _fromMs, toMs) {
-      const ticker = `${symbol}-USD`
+      const ticker = `${symbol}${SUFFIX}`
       yield* listing.of(ticker)
       const request = HttpClientRequest.get(`${baseUrl}/v4/historicalFunding/${ticker}`, {
         urlParams: { limit: String(MOST_PAST), effectiveBeforeOrAt: new Date(toMs - 1).toISOString() }
@@ -109,6 +114,15 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
     })
   }
 
-  const venue: Venue = { key: "dydx", fees, maxAgeMs: 30_000, budget, unreadable: listing.unreadable, read, past }
+  const venue: Venue = {
+    key: "dydx",
+    fees,
+    maxAgeMs: 30_000,
+    budget,
+    unreadable: listing.unreadable,
+    read,
+    markets,
+    past
+  }
   return venue
 })

@@ -4,7 +4,7 @@
  * levels. With `nSigFigs`, prices are rounded away from the middle, so that 20 levels reach further.
  *
  * Builders run exchanges of their own there (`perpDexs`). Their markets have the name of the exchange in front, such as
- * `xyz:TSLA`, and their own list (`metaAndAssetCtxs` with `dex`). Fees are those above times the builder's scale by the
+ * `xyz:TSLA`, and their own list (`metaAndAssetCtxs` with `dex`). One request lists the markets of all (`allPerpMetas`). Fees are those above times the builder's scale by the
  * venue's fee formula; in growth mode a tenth. Collateral other than USDC may make them cheaper.
  */
 import { Cache, Effect, Option, Schema } from "effect"
@@ -14,7 +14,7 @@ import { type Book, joinBooks } from "./bookWalk.ts"
 import { ONE, SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
 import { HOUR_MS, hourlyRate, MARGIN_MS, pastRatesOf } from "./pastRates.ts"
-import { listingOf, makeListing, readEach, termsIn } from "./marketListing.ts"
+import { listingOf, makeListing, namesIn, readEach, termsIn, withReadTime } from "./marketListing.ts"
 import { amountOf, type MarginTier, tierOf } from "./margin.ts"
 import { builderOf } from "./symbols.ts"
 import { type Fees, type FundingPast, NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
@@ -51,6 +51,11 @@ const BuilderListed = Schema.Struct({
   deployerFeeScale: DecimalText,
   growthMode: Schema.optionalKey(Schema.Unknown)
 })
+/** The lists of the venue and of every builder, without what changes all the time. */
+const AllMetas = Schema.Array(Schema.Unknown)
+const Meta = Schema.Struct({ universe: Schema.Array(Schema.Unknown) })
+const Named = Schema.Struct({ name: Schema.String, isDelisted: Schema.optionalKey(Schema.Boolean) })
+
 const Builders = Schema.Array(Schema.Unknown)
 const Builder = Schema.Struct({ name: Schema.String })
 
@@ -133,6 +138,16 @@ const builderTerms = (tables: Tables) => (listed: typeof BuilderListed.Type) => 
 /** Names of the builders' exchanges. The first entry is null and stands for the venue's own. */
 const namesOf = (builders: ReadonlyArray<unknown>): ReadonlySet<string> =>
   new Set(builders.flatMap((item) => Option.toArray(Schema.decodeUnknownOption(Builder)(item)).map(({ name }) => name)))
+
+/** The markets of all lists. Null stands for an exchange without one; another list in an unknown form counts as a market. */
+const listedIn = (metas: ReadonlyArray<unknown>) => {
+  const lists = metas.filter((meta) => meta !== null).map((meta) => Schema.decodeUnknownOption(Meta)(meta))
+  const entries = lists.flatMap((meta) => (Option.isNone(meta) ? [] : meta.value.universe))
+  return listingOf([
+    ...lists.filter(Option.isNone).map(() => ({ name: null, terms: Option.none() })),
+    ...readEach(entries, Named, "name", ({ isDelisted }) => (isDelisted === true ? null : {}))
+  ])
+}
 
 /** Reads from the API at this address. */
 export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
@@ -217,6 +232,12 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
     })
   }
 
+  const markets = ask(info({ type: "allPerpMetas" }), AllMetas, { units: LISTING_UNITS }).pipe(
+    Effect.map(({ value }) => listedIn(value)),
+    withReadTime,
+    Effect.map((listed) => namesIn(listed))
+  )
+
   const venue: Venue = {
     key: "hl",
     fees,
@@ -225,6 +246,7 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
     unreadable: listing.unreadable,
     read: (symbol) => marketWith(symbol, bookWith(symbol)),
     readDeep: (symbol) => marketWith(symbol, deepBook(symbol)),
+    markets,
     past
   }
   return venue

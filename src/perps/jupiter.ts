@@ -22,8 +22,13 @@ export type ReadAccounts = (
 const MILLIONTHS = 1_000_000n
 const RATE = 1_000_000_000n
 
-const custodyOf = (symbol: string): Address | undefined =>
-  symbol === "SOL" || symbol === "ETH" || symbol === "BTC" ? custodies[symbol] : undefined
+/** The tokens of the pool that have positions. */
+const tokens = ["SOL", "ETH", "BTC"] as const
+
+const custodyOf = (symbol: string): Address | undefined => {
+  const token = tokens.find((each) => each === symbol)
+  return token && custodies[token]
+}
 
 const malformed = (detail: string) => new VenueUnreadable({ why: "malformed", detail })
 
@@ -91,5 +96,20 @@ export const jupiter = (accounts: ReadAccounts): Venue => {
     }
   })
 
-  return { key: "jupiter", fees: null, maxAgeMs: 60_000, unreadable: () => unreadable.size, read }
+  /** The tokens of the pool whose positions can be opened. */
+  const markets = Effect.gen(function* () {
+    const found = yield* accounts(tokens.map((symbol) => custodies[symbol]))
+    const pool = tokens.map((symbol) => {
+      const account = found.get(custodies[symbol]) ?? null
+      return { symbol, custody: account === null ? null : readCustody(account) }
+    })
+    const readAtMs = yield* Clock.currentTimeMillis
+    return {
+      readAtMs,
+      names: pool.flatMap(({ custody, symbol }) => (custody?.canIncrease === true ? [symbol] : [])),
+      unreadable: pool.filter(({ custody }) => custody === null).length
+    }
+  })
+
+  return { key: "jupiter", fees: null, maxAgeMs: 60_000, unreadable: () => unreadable.size, read, markets }
 }

@@ -8,7 +8,7 @@ import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { ONE, SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
-import { listingOf, makeListing, readEach } from "./marketListing.ts"
+import { listingOf, makeListing, namesIn, readEach } from "./marketListing.ts"
 import { amountOf } from "./margin.ts"
 import { HOUR_MS, hourlyRate, MARGIN_MS, pastRatesOf } from "./pastRates.ts"
 import { type FundingPast, NoMarket, type Venue } from "./Venue.ts"
@@ -107,6 +107,16 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
     }
   })
 
+  /** A market without a rate cannot be read. */
+  const markets = Effect.gen(function* () {
+    const all = yield* listing.all
+    const known = yield* rates
+    return namesIn({
+      ...all,
+      markets: new Map(Array.from(all.markets).filter(([, { market_id }]) => known.has(market_id)))
+    })
+  })
+
   const past: FundingPast = {
     kind: "settlement",
     spanMs: PAST_HOURS * HOUR_MS,
@@ -136,6 +146,7 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
     budget,
     unreadable: listing.unreadable,
     read,
+    markets,
     past
   }
   return venue

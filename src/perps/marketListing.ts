@@ -1,6 +1,6 @@
 /** The markets that a venue lists. Each is read on its own: one in an unknown form does not affect the others. */
-import { type Duration, Effect, Exit, Option, Schema } from "effect"
-import { NoMarket, VenueUnreadable } from "./Venue.ts"
+import { Clock, type Duration, Effect, Exit, Option, Schema } from "effect"
+import { type ListedMarkets, NoMarket, VenueUnreadable } from "./Venue.ts"
 import { cacheListing } from "./venueHttp.ts"
 
 /** A listed market: its name if it states one, and its terms, which are null while it is not traded. */
@@ -68,8 +68,26 @@ export const termsIn = <Terms>(
   return terms === undefined ? Effect.fail(fault) : Effect.succeed(terms)
 }
 
+/** The markets of a listing by the names of their bases. A market whose name lacks the suffix is left out. */
+export const namesIn = (
+  { dropped, markets, readAtMs }: MarketListing<unknown> & { readonly readAtMs: number },
+  suffix = ""
+): ListedMarkets => ({
+  names: Array.from(markets.keys()).flatMap((name) =>
+    name.endsWith(suffix) ? [name.slice(0, name.length - suffix.length)] : []
+  ),
+  unreadable: dropped,
+  readAtMs
+})
+
+/** What was read, with the time. */
+export const withReadTime = <A extends object, E, R>(read: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(read, (value) => Effect.map(Clock.currentTimeMillis, (readAtMs) => ({ ...value, readAtMs })))
+
 /** Cached reads of a listing. */
 export interface ListingReads<Terms> {
+  /** Every market that is traded. */
+  readonly all: Effect.Effect<MarketListing<Terms> & { readonly readAtMs: number }, NoMarket | VenueUnreadable>
   /** The terms of a market. Fails when it is not traded, or cannot be read. */
   readonly of: (name: string) => Effect.Effect<Terms, NoMarket | VenueUnreadable>
   /** How many markets of the last listing could not be read; null before the first. */
@@ -82,9 +100,10 @@ export const makeListing = Effect.fnUntraced(function* <Terms>(
   kept?: Duration.Input
 ) {
   let last: number | null = null
-  const noted = Effect.tap(read, ({ dropped }) => Effect.sync(() => (last = dropped)))
+  const noted = Effect.tap(withReadTime(read), ({ dropped }) => Effect.sync(() => (last = dropped)))
   const listing = yield* cacheListing(noted, kept)
   const reads: ListingReads<Terms> = {
+    all: listing,
     of: (name) => Effect.flatMap(listing, (listed) => termsIn(listed, name)),
     unreadable: () => last
   }

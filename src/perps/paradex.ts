@@ -7,7 +7,7 @@
 import { Cache, Clock, Duration, Effect, Exit, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
-import { listingOf, readEach, termsIn } from "./marketListing.ts"
+import { listingOf, namesIn, readEach, termsIn, withReadTime } from "./marketListing.ts"
 import { amountOf } from "./margin.ts"
 import { HOUR_MS, hourlyRate, listedFrom, pastRatesOf } from "./pastRates.ts"
 import {
@@ -38,6 +38,8 @@ const Market = Schema.Struct({
   open_at: Schema.optionalKey(Schema.Unknown),
   fee_config: Schema.Struct({ api_fee: Schema.Struct({ taker_fee: Fee, maker_fee: Fee }) })
 })
+/** A market in the list of all, which has options too. */
+const Named = Schema.Struct({ symbol: Schema.String, asset_kind: Schema.String })
 const Summary = Schema.Struct({
   symbol: Schema.String,
   funding_rate: RateText,
@@ -91,11 +93,14 @@ const pastRate = ({
 
 const feeOf = ({ fee }: typeof Fee.Type): bigint => feeOfShare(fee)
 
-const marketOf = (symbol: string) => `${symbol}-USD-PERP`
+/** What follows the base in the name of a market. */
+const SUFFIX = "-USD-PERP"
+
+const marketOf = (symbol: string) => `${symbol}${SUFFIX}`
 const only = (symbol: string) => ({ urlParams: { market: marketOf(symbol) } })
 const absence = (symbol: string) => ({ absence: { symbol, statuses: [400, 404] } })
 
-const perpetual = (market: typeof Market.Type) => (market.asset_kind === "PERP" ? market : null)
+const perpetual = <M extends typeof Named.Type>(market: M) => (market.asset_kind === "PERP" ? market : null)
 
 /** The summary of a market. Fails when there is none, or it cannot be read. */
 const summaryOf = (results: ReadonlyArray<unknown>, name: string) =>
@@ -236,6 +241,13 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
     })
   }
 
+  // Books are read market by market: this list is for those who ask for it.
+  const markets = ask(HttpClientRequest.get(`${baseUrl}/markets`), Results).pipe(
+    Effect.map(({ value }) => listingOf(readEach(value.results, Named, "symbol", perpetual))),
+    withReadTime,
+    Effect.map((listed) => namesIn(listed, SUFFIX))
+  )
+
   // The book of a quiet market is not updated, and is still good.
   const venue: Venue = {
     key: "paradex",
@@ -244,6 +256,7 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
     budget,
     unreadable: () => unreadableNames.size,
     read,
+    markets,
     past
   }
   return venue

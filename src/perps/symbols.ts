@@ -36,6 +36,16 @@ const names: Readonly<Record<PerpsVenue, ReadonlyMap<string, VenueName>>> = {
 export const venueName = (venue: PerpsVenue, symbol: string): VenueName =>
   names[venue].get(symbol) ?? { name: symbol, multiplier: 1n }
 
+/** The symbol that has this name at a venue, and how many of its coins one unit there has; null when no symbol has it. */
+export const symbolAt = (venue: PerpsVenue, name: string) => {
+  for (const [symbol, named] of names[venue]) {
+    if (named.name === name) {
+      return { symbol, multiplier: named.multiplier }
+    }
+  }
+  return names[venue].has(name) ? null : { symbol: name, multiplier: 1n }
+}
+
 /** The name of the exchange that a builder runs on Hyperliquid, for a symbol such as `xyz:TSLA`; null for any other. */
 export const builderOf = (symbol: string): string | null =>
   symbol.includes(":") ? symbol.slice(0, symbol.indexOf(":")) : null

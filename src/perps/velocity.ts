@@ -9,7 +9,7 @@ import { Cache, Clock, Effect, Exit, Option, Result, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { SCALE } from "./exact.ts"
-import { listingOf, makeListing, readEach } from "./marketListing.ts"
+import { listingOf, makeListing, namesIn, readEach } from "./marketListing.ts"
 import { HOUR_MS, hourlyRate, pastRatesOf } from "./pastRates.ts"
 import { type FundingPast, type NoMarket, type PastRates, type Venue, VenueUnreadable } from "./Venue.ts"
 import { VenueBudget, venueLimits } from "./VenueBudget.ts"
@@ -191,6 +191,8 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
     timeToLive: (exit) => (Exit.isFailure(exit) ? 0 : exit.value.unread === undefined ? "1 minute" : "5 seconds")
   })
 
+  const markets = Effect.map(listing.all, (all) => namesIn(all, SUFFIX))
+
   const past: FundingPast = {
     kind: "settlement",
     spanMs: PAST_HOURS * HOUR_MS,
@@ -208,6 +210,7 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
     budget,
     unreadable: listing.unreadable,
     read,
+    markets,
     past
   }
   return venue

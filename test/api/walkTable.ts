@@ -117,6 +117,7 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "tracker.session": () => ({}),
   "perps.quote": () => ({ query: { symbol: "BTC", side: "buy", size: "0.5" } }),
   "perps.funding": () => ({ query: { venue: "hl", symbol: "BTC", limit: "2" } }),
+  "perps.markets": () => ({ query: { limit: "3" } }),
   "alerts.list": () => ({}),
   "alerts.create": ({ mint }) => ({ body: alertOn(mint) }),
   "alerts.events": () => ({}),

@@ -239,3 +239,91 @@ describe("PerpsVenues", () => {
     })
   })
 })
+
+/** A venue whose list a test changes, and how often it was asked for. */
+const listing = (key: Venue["key"], list: () => Venue["markets"]) => {
+  const asked = { times: 0 }
+  const markets = Effect.suspend(() => {
+    asked.times++
+    return list()
+  })
+  return { asked, venue: { ...steady(key, market()), markets } }
+}
+
+const named = (...names: ReadonlyArray<string>) =>
+  Effect.map(Clock.currentTimeMillis, (readAtMs) => ({ names, unreadable: 0, readAtMs }))
+
+const lists = PerpsVenues.use(({ markets, venues }) => markets(venues)).pipe(
+  Effect.map((all) =>
+    all.map(({ fault, listed, venue }) => [
+      venue,
+      listed?.names ?? null,
+      fault?._tag === "VenueUnreadable" ? fault.why : (fault?._tag ?? null)
+    ])
+  )
+)
+
+describe("markets of PerpsVenues", () => {
+  it.effect("are read once a minute, however many ask, and only at the venues that are asked for", () => {
+    const [hl, dydx] = [listing("hl", () => named("BTC")), listing("dydx", () => named("ETH"))]
+    return using(
+      [hl.venue, dydx.venue],
+      Effect.gen(function* () {
+        const one = PerpsVenues.use(({ markets }) => markets(["hl"]))
+        yield* Effect.all([one, one, one], { concurrency: "unbounded" })
+        assert.deepStrictEqual([hl.asked.times, dydx.asked.times], [1, 0])
+        yield* TestClock.adjust("59 seconds")
+        assert.deepStrictEqual(yield* lists, [
+          ["hl", ["BTC"], null],
+          ["dydx", ["ETH"], null]
+        ])
+        assert.deepStrictEqual([hl.asked.times, dydx.asked.times], [1, 1])
+        yield* TestClock.adjust("2 seconds")
+        yield* lists
+        assert.deepStrictEqual([hl.asked.times, dydx.asked.times], [2, 1])
+      })
+    )
+  })
+
+  it.effect("stay for an hour where the venue fails, with the failure, and are unknown afterwards", () => {
+    let answer: () => Venue["markets"] = () => named("BTC", "ETH")
+    const hl = listing("hl", () => answer())
+    return using(
+      [hl.venue],
+      Effect.gen(function* () {
+        yield* lists
+        answer = down
+        yield* TestClock.adjust("2 minutes")
+        assert.deepStrictEqual(yield* lists, [["hl", ["BTC", "ETH"], "down"]])
+        // A venue that fails rests for five seconds.
+        assert.deepStrictEqual(yield* lists, [["hl", ["BTC", "ETH"], "down"]])
+        assert.strictEqual(hl.asked.times, 2)
+        yield* TestClock.adjust("58 minutes")
+        assert.deepStrictEqual(yield* lists, [["hl", ["BTC", "ETH"], "down"]])
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(yield* lists, [["hl", null, "down"]])
+        answer = () => named("SOL")
+        yield* TestClock.adjust("5 seconds")
+        assert.deepStrictEqual(yield* lists, [["hl", ["SOL"], null]])
+      })
+    )
+  })
+
+  it.effect("are late where a venue is slow, and found by the next who asks", () => {
+    const slow = listing("hl", () => Effect.delay(named("BTC"), "3 seconds"))
+    return using(
+      [slow.venue, listing("dydx", () => named("ETH")).venue],
+      Effect.gen(function* () {
+        const [first, waitedMs] = yield* timed(lists)
+        assert.deepStrictEqual(first, [
+          ["hl", null, "late"],
+          ["dydx", ["ETH"], null]
+        ])
+        assert.strictEqual(waitedMs, 1200)
+        yield* TestClock.adjust("3 seconds")
+        assert.deepStrictEqual((yield* lists)[0], ["hl", ["BTC"], null])
+        assert.strictEqual(slow.asked.times, 1)
+      })
+    )
+  })
+})

@@ -32,6 +32,12 @@ const answers: Readonly<Record<string, unknown>> = {
     },
     [context, context, context, context]
   ],
+  allPerpMetas: [
+    { universe: [market("BTC"), market("kPEPE"), market("FTT", { isDelisted: true })], marginTables: [] },
+    null,
+    { universe: [market("xyz:TSLA"), market("xyz:GONE", { isDelisted: true }), { szDecimals: 2 }], marginTables: [] },
+    "odd"
+  ],
   l2Book: {
     coin: "xyz:TSLA",
     time: RECORDED_MS,
@@ -86,6 +92,15 @@ describe("markets of builders on Hyperliquid", () => {
       assert.strictEqual(fault._tag === "VenueUnreadable" && fault.why, "malformed")
       assert.strictEqual((yield* Effect.flip(read("xyz:GONE")))._tag, "NoMarket")
       assert.strictEqual((yield* Effect.flip(read("xyz:NOPE")))._tag, "NoMarket")
+    })
+  )
+
+  it.effect("are listed with those of the venue, by one request", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const { markets } = yield* using(asked)
+      const { names, unreadable } = yield* markets
+      assert.deepStrictEqual([names, unreadable, asked], [["BTC", "kPEPE", "xyz:TSLA"], 2, ["allPerpMetas"]])
     })
   )
 

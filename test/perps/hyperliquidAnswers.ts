@@ -26,6 +26,18 @@ const context = {
   prevDayPx: "64000.0"
 }
 
+/** The lists of the venue and of its builders. */
+export const allPerpMetas = [
+  {
+    universe: [
+      { name: "BTC", szDecimals: 5, maxLeverage: 40, marginTableId: 56 },
+      { name: "FTT", szDecimals: 1, maxLeverage: 3, isDelisted: true }
+    ],
+    marginTables: [],
+    collateralToken: 0
+  }
+]
+
 /** The venue as it once answered. */
 export const recordedHyperliquid: Recording = {
   key: "hl",

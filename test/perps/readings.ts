@@ -52,7 +52,10 @@ export const venueOf = (key: PerpsVenue, read: Venue["read"], maxAgeMs = 10_000)
   fees: { taker: 5_000_000n, maker: 2_000_000n },
   maxAgeMs,
   unreadable: () => 0,
-  read
+  read,
+  markets: Effect.clockWith((clock) =>
+    Effect.succeed({ names: ["BTC"], unreadable: 0, readAtMs: clock.currentTimeMillisUnsafe() })
+  )
 })
 
 /** A venue that always has this market, as of now. */

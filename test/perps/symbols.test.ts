@@ -3,7 +3,8 @@ import { Effect, Result } from "effect"
 import { fixedText } from "../../src/perps/exact.ts"
 import { compare } from "../../src/perps/compare.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
-import { inCoins, venueName } from "../../src/perps/symbols.ts"
+import { marketRows, namelessOf } from "../../src/perps/marketRows.ts"
+import { inCoins, symbolAt, venueName } from "../../src/perps/symbols.ts"
 import { NoMarket, type Venue } from "../../src/perps/Venue.ts"
 import { fixed, levels, market, steady } from "./readings.ts"
 
@@ -36,6 +37,36 @@ describe("a symbol", () => {
       "PEPE 1"
     ])
     assert.deepStrictEqual(venueName("hl", "BTC"), { name: "BTC", multiplier: 1n })
+  })
+
+  it("is found by its name at a venue", () => {
+    assert.deepStrictEqual(symbolAt("hl", "kPEPE"), { symbol: "PEPE", multiplier: 1000n })
+    assert.deepStrictEqual(symbolAt("aster", "1MBABYDOGE"), { symbol: "BABYDOGE", multiplier: 1_000_000n })
+    assert.deepStrictEqual(symbolAt("hl", "BTC"), { symbol: "BTC", multiplier: 1n })
+    // The symbol PEPE reads kPEPE at this venue.
+    assert.isNull(symbolAt("hl", "PEPE"))
+  })
+
+  it("has a row with the venues that list it, and names that are no symbols are counted", () => {
+    const listed = (...names: ReadonlyArray<string>) => ({ names, unreadable: 0, readAtMs: 0 })
+    const readings = [
+      { venue: "hl", listed: listed("SOL", "kPEPE", "xyz:TSLA", "kODD", "PEPE"), fault: null },
+      { venue: "dydx", listed: listed("PEPE", "FART,RAYDIUM,9BB6", "SOL"), fault: null },
+      { venue: "aster", listed: null, fault: new NoMarket({ symbol: "" }) }
+    ] as const
+    assert.deepStrictEqual(
+      marketRows(readings).map(({ builder, symbol, venues }) => [
+        symbol,
+        builder,
+        venues.map(({ coinsPerUnit, venue, venueSymbol }) => `${venue} ${venueSymbol} ${coinsPerUnit}`)
+      ]),
+      [
+        ["PEPE", null, ["hl kPEPE 1000", "dydx PEPE 1"]],
+        ["SOL", null, ["hl SOL 1", "dydx SOL 1"]],
+        ["xyz:TSLA", "xyz", ["hl xyz:TSLA 1"]]
+      ]
+    )
+    assert.deepStrictEqual(readings.map(namelessOf), [2, 1, null])
   })
 
   it("is priced and sized by the single coin wherever it is listed, to the last digit", () => {

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { fixedNumber, fixedText, roundAt } from "../../src/perps/exact.ts"
 import { aprPct } from "../../src/perps/fundingRates.ts"
+import { allPerpMetas } from "./hyperliquidAnswers.ts"
 import { json, type Override, recordedClient, recordings } from "./recorded.ts"
 import { RECORDED_MS, type Recording } from "./recording.ts"
 
@@ -148,6 +149,51 @@ describe("markets that are listed but closed", () => {
     Effect.gen(function* () {
       const recording = recordings.find((one) => one.key === key) ?? assert.fail()
       assert.strictEqual(yield* faultOf(recording, () => undefined, symbol), "NoMarket")
+    })
+  )
+})
+
+/** The requests that list the markets of each venue. */
+const lists: Readonly<Record<string, ReadonlyArray<string>>> = {
+  hl: ["POST /info allPerpMetas"],
+  velocity: ["GET /stats/markets"],
+  dydx: ["GET /v4/perpetualMarkets"],
+  paradex: ["GET /markets"],
+  lighter: ["GET /api/v1/orderBookDetails", "GET /api/v1/funding-rates"],
+  aster: ["GET /fapi/v1/exchangeInfo"]
+}
+
+describe.each(recordings)("the list of markets of $key", ({ answers, key, make }) => {
+  const requests = lists[key] ?? []
+  const all = { ...answers, "POST /info allPerpMetas": allPerpMetas }
+  const list = (override?: Override, asked: Array<string> = []) =>
+    make.pipe(
+      Effect.flatMap(({ markets }) => markets),
+      Effect.provide(recordedClient(all, override, asked)),
+      Effect.scoped
+    )
+
+  it.effect("has the bases of what is traded, and is asked for once", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(RECORDED_MS)
+      const asked: Array<string> = []
+      const listed = yield* list(undefined, asked)
+      assert.deepStrictEqual([listed.names, listed.readAtMs, asked], [["BTC"], RECORDED_MS, requests])
+    })
+  )
+
+  it.effect("is a fault, and never empty, where the venue does not answer or answers something else", () =>
+    Effect.gen(function* () {
+      for (const request of requests) {
+        const whyOf = (answer: () => ReturnType<Override>) =>
+          Effect.map(Effect.flip(list(instead(request, answer))), (fault) =>
+            fault._tag === "VenueUnreadable" ? fault.why : fault._tag
+          )
+        assert.strictEqual(yield* whyOf(() => "unreachable"), "down")
+        assert.strictEqual(yield* whyOf(() => json({ surprise: [] })), "malformed")
+        assert.strictEqual(yield* whyOf(() => new Response("", { status: 503 })), "down")
+        assert.strictEqual(yield* whyOf(() => new Response("", { status: 429 })), "limited")
+      }
     })
   )
 })

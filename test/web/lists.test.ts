@@ -160,6 +160,43 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
+    it.effect("offer the markets of every venue for the symbol, and say whose are missing", () =>
+      Effect.gen(function* () {
+        const { page } = yield* (yield* App).visit("/perps")
+        yield* Effect.promise(async () => {
+          await page
+            .locator('datalist option[value="xyz:GOLD"][label="xyz:GOLD: Hyperliquid"]')
+            .waitFor({ state: "attached" })
+          await page.getByLabel("Symbol").fill("xyz:GOLD")
+          await page.getByRole("button", { name: "Compare" }).click()
+          await page.getByRole("heading", { name: "is cheapest for 1 xyz:GOLD held 8 h" }).waitFor()
+          await page.route(/\/perps\/markets\?/u, (route) => {
+            const isFirst = !new URL(route.request().url()).searchParams.has("cursor")
+            const symbol = isFirst ? "AAA" : "ZZZ"
+            const market = { symbol, builder: null, venues: [{ venue: "dydx", venueSymbol: symbol, coinsPerUnit: 1 }] }
+            const meta = {
+              venues: [
+                { venue: "dydx", status: "known" },
+                { venue: "paradex", status: "unavailable" }
+              ]
+            }
+            return route.fulfill({ json: { data: [market], nextCursor: isFirst ? "more" : null, meta } })
+          })
+          await page.reload()
+          await page.getByText("The markets of Paradex cannot be read right now and are not in the list.").waitFor()
+          const values = await page
+            .locator("datalist option")
+            .evaluateAll((all) => all.map((each) => each.getAttribute("value")))
+          assert.deepStrictEqual(values, ["AAA", "ZZZ"])
+          await page.route(/\/perps\/markets\?/u, (route) =>
+            route.fulfill({ status: 503, json: { error: { code: "perps_unavailable", message: "no" } } })
+          )
+          await page.reload()
+          await page.getByText("The list of markets cannot be read right now; a symbol can be typed.").waitFor()
+        })
+      })
+    )
+
     it.effect("compare the venues of an order, and name the cheapest with its costs", () =>
       Effect.gen(function* () {
         const { page } = yield* (yield* App).visit("/perps")

@@ -18,6 +18,17 @@ export const PerpsVenue = Schema.Literals([
 })
 export type PerpsVenue = typeof PerpsVenue.Type
 
+const SYMBOL = /^(?:[A-Z0-9]+|[a-z0-9]{1,16}:[A-Za-z0-9]+)$/u
+const SYMBOLS = "a base symbol of 1 to 64 of A-Z and 0-9, or a market of a builder on Hyperliquid such as xyz:TSLA"
+
+/** A symbol that reads of perps take. */
+export const PerpsSymbol = Schema.String.check(
+  Schema.isMaxLength(64, { expected: SYMBOLS }),
+  Schema.isPattern(SYMBOL, { expected: SYMBOLS })
+)
+
+export const isPerpsSymbol = Schema.is(PerpsSymbol)
+
 /** Why this order should not be traded on a venue. */
 export const PerpsReason = Schema.Literals([
   "stale_book",
@@ -121,6 +132,65 @@ export class PerpsComparison extends Schema.Opaque<PerpsComparison>()(
     asOfMs: noted(Schema.NullOr(Schema.Int), "Time of the newest book; null without any book.")
   })
 ) {}
+
+/** A symbol with the venues that list it. */
+export class PerpsMarket extends Schema.Opaque<PerpsMarket>()(
+  Schema.Struct({
+    symbol: field(Schema.String, "The symbol that reads of perps take."),
+    builder: noted(
+      Schema.NullOr(Schema.String),
+      "Name of the exchange that a builder runs on Hyperliquid; null for a market of a venue itself."
+    ),
+    venues: field(
+      Schema.Array(
+        Schema.Struct({
+          venue: PerpsVenue,
+          venueSymbol: noted(Schema.String, "The base of the market at the venue, such as kPEPE or 1000PEPE."),
+          coinsPerUnit: noted(Schema.Int, "Coins of the symbol in one unit of the venue.")
+        })
+      ),
+      "The venues that list it now."
+    )
+  }).annotate({ identifier: "PerpsMarket", description: "A symbol, and the venues that list a market of it." })
+) {}
+
+/** How well the markets of a venue are known. */
+export class PerpsVenueMarkets extends Schema.Opaque<PerpsVenueMarkets>()(
+  Schema.Struct({
+    venue: PerpsVenue,
+    status: Status,
+    reason: noted(
+      Schema.NullOr(Schema.Literals(["timeout", "unreadable", "unavailable"])),
+      "Why the venue's list could not be read now; null when it was. timeout: no answer in time. unreadable: the answer is not in its documented form. unavailable: the venue cannot be reached, fails, or may not be asked again yet."
+    ),
+    markets: noted(
+      Schema.NullOr(Schema.Int),
+      "Markets of the venue that are traded now; null when none of its lists was read."
+    ),
+    unreadableMarkets: noted(
+      Schema.NullOr(Schema.Int),
+      "Markets that the venue lists in an unknown form. They are left out."
+    ),
+    namelessMarkets: noted(
+      Schema.NullOr(Schema.Int),
+      "Markets whose names are no symbols of this API, such as 9BB6,RAYDIUM. They are left out."
+    ),
+    observedAtMs: field(Schema.NullOr(Schema.Int), "When the venue's list was read.")
+  }).annotate({ identifier: "PerpsVenueMarkets", description: "The list of one venue, and how well it is known." })
+) {}
+
+/** How a list of markets was made, and how well it is known. */
+export const PerpsMarketsMeta = Schema.Struct({
+  requestId,
+  methodVersion: methodVersion("public-perps-markets-v1"),
+  venues: field(
+    Schema.Array(PerpsVenueMarkets),
+    "Each requested venue. A venue whose list cannot be read has the list of up to an hour ago and is stale, or is unavailable, and then its markets are missing."
+  ),
+  observedAtMs: field(Schema.NullOr(Schema.Int), "When the oldest of the lists was read."),
+  status: Status,
+  coverage: Coverage
+})
 
 /** A funding rate of the past. */
 export class PerpsFundingRate extends Schema.Opaque<PerpsFundingRate>()(

@@ -8,13 +8,22 @@ import {
   UpstreamTimeout,
   UpstreamUnavailable
 } from "../../api/errors/problems.ts"
-import { defaults, FORMER_KEYS, MOST_FUNDING_DAYS, type PerpsFundingQuery, type PerpsQuery } from "../../api/Perps.ts"
+import {
+  defaults,
+  FORMER_KEYS,
+  MOST_FUNDING_DAYS,
+  type PerpsFundingQuery,
+  type PerpsMarketsQuery,
+  type PerpsQuery
+} from "../../api/Perps.ts"
 import { PerpsVenue } from "../../api/schemas/Perps.ts"
 import { COMPLETE, incomplete } from "../../domain/Scalar.ts"
 import { compare, hasAnswer } from "../../perps/compare.ts"
 import { fixedNumber, fixedText, parseFixed } from "../../perps/exact.ts"
 import { shownRate } from "../../perps/fundingPage.ts"
 import type { FundingPage } from "../../perps/FundingReads.ts"
+import type { MarketsReading } from "../../perps/MarketReads.ts"
+import { marketRows, namelessOf } from "../../perps/marketRows.ts"
 import { PerpsVenues } from "../../perps/PerpsVenues.ts"
 import { venueName } from "../../perps/symbols.ts"
 import type { VenueFault, VenueUnreadable } from "../../perps/Venue.ts"
@@ -89,6 +98,45 @@ const pageOf = (read: Result.Result<FundingPage | null, VenueFault>) => {
   )
 }
 
+const listReason = {
+  late: "timeout",
+  down: "unavailable",
+  limited: "unavailable",
+  paced: "unavailable",
+  resting: "unavailable",
+  malformed: "unreadable"
+} as const satisfies Readonly<Record<VenueUnreadable["why"], string>>
+
+/** How well the list of a venue is known. */
+const listKnowledge = (reading: MarketsReading) => {
+  const { fault, listed, venue } = reading
+  const nameless = namelessOf(reading)
+  const isPartial = listed !== null && listed.unreadable > 0
+  return {
+    venue,
+    status: listed === null ? "unavailable" : fault !== null ? "stale" : isPartial ? "partial" : "known",
+    reason: fault === null ? null : fault._tag === "VenueUnreadable" ? listReason[fault.why] : "unreadable",
+    markets: listed && listed.names.length - (nameless ?? 0),
+    unreadableMarkets: listed && listed.unreadable,
+    namelessMarkets: nameless,
+    observedAtMs: listed && listed.readAtMs
+  } as const
+}
+
+/** How well the lists are known together. */
+const knowledgeOf = (readings: ReadonlyArray<MarketsReading>) => {
+  const venues = readings.map(listKnowledge)
+  const missing = venues.some(({ status }) => status === "unavailable" || status === "partial")
+  const isStale = venues.some(({ status }) => status === "stale")
+  const coverage = missing ? incomplete("not_captured") : isStale ? incomplete("source_stale") : COMPLETE
+  return {
+    venues,
+    observedAtMs: Math.min(...venues.flatMap(({ observedAtMs }) => observedAtMs ?? [])),
+    status: missing ? "partial" : isStale ? "stale" : "known",
+    coverage
+  } as const
+}
+
 export const layer = HttpApiBuilder.group(
   Api,
   "perps",
@@ -96,13 +144,18 @@ export const layer = HttpApiBuilder.group(
     const perps = yield* PerpsVenues
     const { ourBps, read, venues: known } = perps
 
+    /** The configured venues among those that were named; all of them without names. */
+    const wantedOf = (named: ReadonlyArray<string> | undefined) => {
+      const wanted = named?.map((venue) => FORMER_KEYS[venue] ?? venue)
+      return known.filter((venue) => wanted === undefined || wanted.includes(venue))
+    }
+
     const quote = Effect.fnUntraced(function* ({ query }: { readonly query: typeof PerpsQuery.Type }) {
       const { side, symbol, venues: named } = query
       const size = yield* exact(query.size)
       const holdHours = yield* exact(query.holdHours ?? defaults.holdHours)
       const leverage = query.leverage === undefined ? null : yield* exact(query.leverage)
-      const wanted = named?.map((venue) => FORMER_KEYS[venue] ?? venue)
-      const venues = known.filter((venue) => wanted === undefined || wanted.includes(venue))
+      const venues = wantedOf(named)
       const readings = yield* read(symbol, venues, { side, size })
       if (!hasAnswer(readings)) {
         return yield* new PerpsUnavailable()
@@ -152,6 +205,27 @@ export const layer = HttpApiBuilder.group(
       }
     })
 
-    return handlers.handleAll({ quote, funding })
+    const markets = Effect.fnUntraced(function* ({ query }: { readonly query: typeof PerpsMarketsQuery.Type }) {
+      const { builder, cursor, limit = defaults.marketsLimit, venues: named } = query
+      const venues = wantedOf(named)
+      const sealed = sealedBy("perps.markets", { venues, builder }, limit)
+      const after = yield* startOf(cursor, sealed, ([symbol = ""]) => symbol)
+      const readings = yield* perps.markets(venues)
+      if (readings.every(({ listed }) => listed === null)) {
+        return yield* new PerpsUnavailable()
+      }
+      const rows = marketRows(readings).filter(
+        (row) => (builder === undefined || row.builder === builder) && (after === null || row.symbol > after)
+      )
+      const data = rows.slice(0, limit)
+      const last = rows.length > limit ? data.at(-1) : undefined
+      return {
+        data,
+        nextCursor: yield* nextOf(last === undefined ? null : [last.symbol], sealed),
+        meta: yield* metaWith({ methodVersion: "public-perps-markets-v1", ...knowledgeOf(readings) } as const)
+      }
+    })
+
+    return handlers.handleAll({ quote, funding, markets })
   })
 )

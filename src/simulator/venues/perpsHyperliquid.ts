@@ -19,7 +19,7 @@ const tiers = [
   { lowerBound: "5000000.0", maxLeverage: 10 }
 ]
 
-const types = new Set<unknown>(["metaAndAssetCtxs", "perpDexs", "l2Book", "fundingHistory"])
+const types = new Set<unknown>(["metaAndAssetCtxs", "perpDexs", "allPerpMetas", "l2Book", "fundingHistory"])
 
 /** A builder's exchange, and the venue's own as null. */
 const builders = [null, { name: "xyz", fullName: "XYZ", deployer: `0x${"1".repeat(40)}`, oracleUpdater: null }]
@@ -32,15 +32,12 @@ const fundingHistory = (perp: SimPerp, { body, nowMs, rate8h }: VenueRequest): V
     )
   )
 
-/** The markets of a builder, or those of the venue itself; null for an unknown builder. */
-const meta = (dex: unknown, { nowMs, rate8h }: VenueRequest): VenueResponse => {
+/** The list of a builder, or of the venue itself. */
+const listOf = (dex: unknown) => {
   const isBuilder = typeof dex === "string" && dex !== ""
   const listed = listedOn("hl").filter(({ symbol }) =>
     isBuilder ? symbol.startsWith(`${dex}:`) : !symbol.includes(":")
   )
-  if (listed.length === 0) {
-    return ok(null)
-  }
   const entry = ({ sizeDigits, symbol }: SimPerp) => ({
     name: symbol,
     szDecimals: sizeDigits,
@@ -48,10 +45,24 @@ const meta = (dex: unknown, { nowMs, rate8h }: VenueRequest): VenueResponse => {
     marginTableId: 51,
     ...(isBuilder && { growthMode: "enabled", deployerFeeScale: "1.0" })
   })
-  return ok([
-    { universe: listed.map(entry), marginTables: [[51, { description: "tiered 20x", marginTiers: tiers }]] },
-    listed.map((perp) => ({ funding: hourly(rate8h("hl", perp, nowMs)), openInterest: "1000.0", premium: "0.0" }))
-  ])
+  const meta = {
+    universe: listed.map(entry),
+    marginTables: [[51, { description: "tiered 20x", marginTiers: tiers }]]
+  }
+  return { listed, meta }
+}
+
+/** The markets of a builder, or those of the venue itself; null for an unknown builder. */
+const contexts = (dex: unknown, { nowMs, rate8h }: VenueRequest): VenueResponse => {
+  const { listed, meta } = listOf(dex)
+  return ok(
+    listed.length === 0
+      ? null
+      : [
+          meta,
+          listed.map((perp) => ({ funding: hourly(rate8h("hl", perp, nowMs)), openInterest: "1000.0", premium: "0.0" }))
+        ]
+  )
 }
 
 /** Hyperliquid: `POST /info`. */
@@ -64,8 +75,11 @@ export const simHyperliquid = (request: VenueRequest): VenueResponse => {
   if (type === "perpDexs") {
     return ok(builders)
   }
+  if (type === "allPerpMetas") {
+    return ok(builders.map((builder) => listOf(builder?.name).meta))
+  }
   if (type === "metaAndAssetCtxs") {
-    return meta(fieldOf(body, "dex"), request)
+    return contexts(fieldOf(body, "dex"), request)
   }
   const perp = listedOn("hl").find(({ symbol }) => symbol === fieldOf(body, "coin"))
   if (perp === undefined) {

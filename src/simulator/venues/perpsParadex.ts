@@ -1,5 +1,5 @@
 import { fromAtomic } from "../../domain/decimal.ts"
-import type { SimLevel } from "./perpsMarkets.ts"
+import type { SimLevel, SimPerp } from "./perpsMarkets.ts"
 import {
   type VenueRequest,
   numberOf,
@@ -9,13 +9,30 @@ import {
   priceOf,
   sizeOf,
   find,
+  listedOn,
   type VenueResponse
 } from "./perpsShapes.ts"
 
 const fee = (value: string) => ({ fee: value, fee_cap: "0.5", fee_floor: "-0.5" })
 
+const marketOf = ({ priceDigits, sizeDigits, symbol }: SimPerp) => ({
+  symbol: `${symbol}-USD-PERP`,
+  base_currency: symbol,
+  quote_currency: "USD",
+  settlement_currency: "USDC",
+  order_size_increment: fromAtomic(1n, sizeDigits),
+  price_tick_size: fromAtomic(1n, priceDigits),
+  min_notional: "10",
+  asset_kind: "PERP",
+  funding_period_hours: 8,
+  fee_config: { api_fee: { maker_fee: fee("0.00003"), taker_fee: fee("0.0002") } }
+})
+
 /** Paradex: markets, their summaries and their books. */
 export const simParadex = ({ book, nowMs, path, query, rate8h }: VenueRequest): VenueResponse => {
+  if (path === "/markets" && !query.has("market")) {
+    return ok({ results: listedOn("paradex").map(marketOf) })
+  }
   const bookOf = /^\/orderbook\/(.+)$/u.exec(path)?.[1] ?? null
   const perp = find("paradex", bookOf ?? query.get("market"), "-USD-PERP")
   if (perp === undefined) {
@@ -56,17 +73,5 @@ export const simParadex = ({ book, nowMs, path, query, rate8h }: VenueRequest): 
     const rate = signed(rate8h("paradex", perp, nowMs), 12)
     return ok({ results: [{ symbol, created_at: nowMs, funding_rate: rate, open_interest: "1000" }] })
   }
-  const market = {
-    symbol,
-    base_currency: perp.symbol,
-    quote_currency: "USD",
-    settlement_currency: "USDC",
-    order_size_increment: fromAtomic(1n, perp.sizeDigits),
-    price_tick_size: fromAtomic(1n, perp.priceDigits),
-    min_notional: "10",
-    asset_kind: "PERP",
-    funding_period_hours: 8,
-    fee_config: { api_fee: { maker_fee: fee("0.00003"), taker_fee: fee("0.0002") } }
-  }
-  return path === "/markets" ? ok({ results: [market] }) : refused(404, { error: "NOT_FOUND" })
+  return path === "/markets" ? ok({ results: [marketOf(perp)] }) : refused(404, { error: "NOT_FOUND" })
 }

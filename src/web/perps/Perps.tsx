@@ -8,6 +8,7 @@ import { Shown } from "../parts/States.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Best } from "./Best.tsx"
 import { FundingHistory } from "./Funding.tsx"
+import { useMarkets } from "./markets.ts"
 import { Excluded, Venues } from "./Venues.tsx"
 
 const READ_MS = 15_000
@@ -29,7 +30,26 @@ const fields = ["symbol", "side", "size", "holdHours"]
 /** A symbol as the API writes it: capitals, but for markets of builders, whose names have both. */
 const symbolOf = (text: string): string => (text.includes(":") ? text : text.toUpperCase())
 
-const OrderForm = ({ failure, order }: { readonly order: Order; readonly failure: RequestFailed | null }) => {
+const SYMBOLS = "perps-symbols"
+
+/** What is missing among the symbols to choose from, in a sentence; null when nothing is. */
+const missingWords = ({ isUnknown, missing }: ReturnType<typeof useMarkets>): string | null =>
+  isUnknown
+    ? "The list of markets cannot be read right now; a symbol can be typed."
+    : missing.length === 0
+      ? null
+      : `The markets of ${missing.join(", ")} cannot be read right now and are not in the list.`
+
+const OrderForm = ({
+  failure,
+  markets,
+  order
+}: {
+  readonly order: Order
+  readonly markets: ReturnType<typeof useMarkets>
+  readonly failure: RequestFailed | null
+}) => {
+  const missing = missingWords(markets)
   const { route } = useLocation()
   const submit = (event: Event) => {
     const text = textsOf(event)
@@ -54,7 +74,16 @@ const OrderForm = ({ failure, order }: { readonly order: Order; readonly failure
         hint="Such as BTC or SOL; xyz:TSLA for a market of a builder on Hyperliquid."
         failure={failure}
       >
-        {(attributes) => <input {...attributes} required autocomplete="off" defaultValue={order.symbol} />}
+        {(attributes) => (
+          <>
+            <input {...attributes} required autocomplete="off" list={SYMBOLS} defaultValue={order.symbol} />
+            <datalist id={SYMBOLS}>
+              {markets.choices.map(({ symbol, venues }) => (
+                <option key={symbol} value={symbol} label={`${symbol}: ${venues}`} />
+              ))}
+            </datalist>
+          </>
+        )}
       </Field>
       <SelectField
         label="Side"
@@ -73,6 +102,7 @@ const OrderForm = ({ failure, order }: { readonly order: Order; readonly failure
           <input {...attributes} required inputMode="decimal" autocomplete="off" defaultValue={order.holdHours} />
         )}
       </Field>
+      {missing !== null && <p class="soft wide">{missing}</p>}
       <div class="row wide">
         <button class="main" type="submit">
           Compare
@@ -87,6 +117,7 @@ export const Perps = () => {
   useTitle("Perps")
   const { holdHours = "8", side = "buy", size = "1", symbol = "BTC" } = useRoute().query
   const order = { symbol, side, size, holdHours }
+  const markets = useMarkets()
   const read = useRead("GET /api/v1/perps/quote", { query: order }, READ_MS)
   const isRefused = read.failure !== null && read.answer === null && isAtFields(read.failure, fields)
   return (
@@ -97,7 +128,7 @@ export const Perps = () => {
           What an order would cost at each venue: the fee, the price impact in its order book, and funding while the
           position is held. No order is placed.
         </p>
-        <OrderForm key={JSON.stringify(order)} order={order} failure={read.failure} />
+        <OrderForm key={JSON.stringify(order)} order={order} markets={markets} failure={read.failure} />
       </section>
       {isRefused ? null : (
         <Shown read={read} what="the venues" rows={8}>

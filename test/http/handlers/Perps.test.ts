@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
-import { PerpsFunding, PerpsQuote } from "../../../src/api/Perps.ts"
+import { PerpsFunding, PerpsMarkets, PerpsQuote } from "../../../src/api/Perps.ts"
 import { LimiterUnavailable } from "../../../src/api/schemas/Budget.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { type FundingPast, NoMarket, type Venue, VenueUnreadable } from "../../../src/perps/Venue.ts"
@@ -568,3 +568,134 @@ layer(running({ keys, perps: history }))("GET /api/v1/perps/funding", (it) => {
     })
   )
 })
+
+const listed = (names: ReadonlyArray<string>, unreadable = 0): Venue["markets"] =>
+  Effect.succeed({ names, unreadable, readAtMs: 5000 })
+
+/** What the venues list; null fails. */
+const listWorld: { hl: ReadonlyArray<string> | null; dydx: ReadonlyArray<string> | null; unreadable: number } = {
+  hl: [],
+  dydx: [],
+  unreadable: 0
+}
+
+const listing = (key: "dydx" | "hl"): Venue => ({
+  ...steady(key, market()),
+  markets: Effect.suspend(() => {
+    const names = listWorld[key]
+    return names === null
+      ? Effect.fail(new VenueUnreadable({ why: "malformed", detail: "hunter2" }))
+      : listed(names, listWorld.unreadable)
+  })
+})
+
+const decodeMarkets = Schema.decodeUnknownEffect(Schema.fromJsonString(PerpsMarkets))
+
+const askMarkets = (query: Record<string, string> = {}) =>
+  call(`/api/v1/perps/markets?${new URLSearchParams(query)}`, { key: "p" })
+
+const fresh = (world: Partial<typeof listWorld>) =>
+  Effect.andThen(
+    Effect.sync(() => Object.assign(listWorld, { hl: [], dydx: [], unreadable: 0, ...world })),
+    TestClock.adjust("2 hours")
+  )
+
+layer(running({ keys, perps: PerpsVenues.layer([listing("hl"), listing("dydx")]) }))(
+  "GET /api/v1/perps/markets",
+  (it) => {
+    it.effect("has the symbols of every venue, page by page", () =>
+      Effect.gen(function* () {
+        yield* fresh({ hl: ["SOL", "kPEPE", "xyz:TSLA", "BTC"], dydx: ["SOL", "ETH", "FART,RAYDIUM,9BB6"] })
+        const symbols: Array<string> = []
+        let cursor: string | null = ""
+        let pages = 0
+        while (cursor !== null) {
+          const answer: Answer = yield* askMarkets({ limit: "2", ...(cursor !== "" && { cursor }) })
+          assert.strictEqual(answer.status, 200, answer.text)
+          const { data, meta, nextCursor }: PerpsMarkets = yield* decodeMarkets(answer.text)
+          symbols.push(...data.map(({ symbol }) => symbol))
+          assert.deepStrictEqual(
+            [meta.status, meta.coverage, meta.observedAtMs],
+            ["known", { complete: true, reason: null }, 5000]
+          )
+          assert.deepStrictEqual(
+            meta.venues.map(({ markets, namelessMarkets, status, venue }) => [venue, status, markets, namelessMarkets]),
+            [
+              ["hl", "known", 4, 0],
+              ["dydx", "known", 2, 1]
+            ]
+          )
+          cursor = nextCursor
+          pages++
+        }
+        assert.deepStrictEqual([symbols, pages], [["BTC", "ETH", "PEPE", "SOL", "xyz:TSLA"], 3])
+        const ofBuilder = yield* decodeMarkets((yield* askMarkets({ builder: "xyz" })).text)
+        assert.deepStrictEqual(ofBuilder.data, [
+          {
+            symbol: "xyz:TSLA",
+            builder: "xyz",
+            venues: [{ venue: "hl", venueSymbol: "xyz:TSLA", coinsPerUnit: 1 }]
+          }
+        ])
+        const ofDydx = yield* decodeMarkets((yield* askMarkets({ venues: "dydx" })).text)
+        assert.deepStrictEqual(
+          ofDydx.data.map(({ symbol }) => symbol),
+          ["ETH", "SOL"]
+        )
+        assert.lengthOf(ofDydx.meta.venues, 1)
+      })
+    )
+
+    it.effect("says which venue cannot be read, and is a 503 when none can", () =>
+      Effect.gen(function* () {
+        yield* fresh({ hl: null, dydx: ["ETH"] })
+        const answer = yield* askMarkets()
+        assert.notInclude(answer.text, "hunter2")
+        const { data, meta } = yield* decodeMarkets(answer.text)
+        assert.lengthOf(data, 1)
+        assert.deepStrictEqual(
+          [meta.status, meta.coverage.reason, meta.observedAtMs],
+          ["partial", "not_captured", 5000]
+        )
+        assert.deepStrictEqual(meta.venues[0], {
+          venue: "hl",
+          status: "unavailable",
+          reason: "unreadable",
+          markets: null,
+          unreadableMarkets: null,
+          namelessMarkets: null,
+          observedAtMs: null
+        })
+        yield* fresh({ hl: null, dydx: null })
+        assertRefused(yield* askMarkets(), 503, "perps_unavailable")
+      })
+    )
+
+    it.effect("is partial when a venue lists markets in an unknown form", () =>
+      Effect.gen(function* () {
+        yield* fresh({ hl: ["BTC"], dydx: ["ETH"], unreadable: 3 })
+        const { meta } = yield* decodeMarkets((yield* askMarkets()).text)
+        assert.deepStrictEqual(
+          [meta.status, meta.venues[1]?.status, meta.venues[1]?.unreadableMarkets],
+          ["partial", "partial", 3]
+        )
+      })
+    )
+
+    it.effect("refuses what it does not know", () =>
+      Effect.gen(function* () {
+        yield* fresh({ hl: ["BTC"] })
+        for (const [query, code] of [
+          [{ venues: "nyse" }, "invalid_request"],
+          [{ builder: "XYZ" }, "invalid_request"],
+          [{ limit: "501" }, "invalid_request"],
+          [{ cursor: "abc" }, "invalid_cursor"]
+        ] as const) {
+          assertRefused(yield* askMarkets(query), 400, code)
+        }
+        const first = yield* decodeMarkets((yield* askMarkets({ limit: "1" })).text)
+        assert.isNull(first.nextCursor)
+      })
+    )
+  }
+)
