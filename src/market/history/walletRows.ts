@@ -2,7 +2,7 @@
  * Reads the newest rows of wallets. The rows of large wallets stay in memory for a while, so that the next read asks the
  * database only for the newest ones: most pages of a wallet are read together, and each of them needs all its rows.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Semaphore } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import type { makeTradeTable } from "./tradeTable.ts"
@@ -41,6 +41,27 @@ export const makeWalletRows = (trades: Pick<ReturnType<typeof makeTradeTable>, "
     }
   }
 
+  const turns = new Map<string, { readonly turn: Semaphore.Semaphore; readers: number }>()
+
+  /** Reads of one wallet take turns, so that pages that are asked for together read its rows once. */
+  const inTurn = <A, E>(key: string, read: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const held = turns.get(key) ?? { turn: Semaphore.makeUnsafe(1), readers: 0 }
+        held.readers++
+        turns.set(key, held)
+        return held
+      }),
+      ({ turn }) => turn.withPermit(read),
+      (held) =>
+        Effect.sync(() => {
+          held.readers--
+          if (held.readers === 0) {
+            turns.delete(key)
+          }
+        })
+    )
+
   /** The kept rows of a wallet with the rows that came since; null when others may have changed. */
   const grown = Effect.fnUntraced(function* (chain: number, wallet: Address, kept: Kept) {
     const after = kept.slot - SLOT_MARGIN
@@ -52,8 +73,7 @@ export const makeWalletRows = (trades: Pick<ReturnType<typeof makeTradeTable>, "
     return { ...kept, slot: mark.slot, rows: [...rows, ...older].slice(0, kept.limit) } satisfies Kept
   })
 
-  return Effect.fnUntraced(function* (chain: number, wallet: Address, limit: number) {
-    const key = `${chain} ${wallet}`
+  const newest = Effect.fnUntraced(function* (key: string, chain: number, wallet: Address, limit: number) {
     const nowMs = yield* Clock.currentTimeMillis
     const known = all.get(key)
     const isUsable = known !== undefined && known.limit >= limit && nowMs - known.atMs <= Duration.toMillis(KEPT_FOR)
@@ -68,4 +88,9 @@ export const makeWalletRows = (trades: Pick<ReturnType<typeof makeTradeTable>, "
     }
     return rows
   })
+
+  return (chain: number, wallet: Address, limit: number) => {
+    const key = `${chain} ${wallet}`
+    return inTurn(key, newest(key, chain, wallet, limit))
+  }
 }

@@ -127,6 +127,10 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
         yield* store.blocks.append([blockAt(500), blockAt(501)])
         assert.deepStrictEqual(yield* read(4), { slots: [1501, 1500, 1400, 1300], asked: [1336] })
         assert.deepStrictEqual(yield* read(2), { slots: [1501, 1500], asked: [1437] })
+        // Of reads at once only the first one asks for everything.
+        asked.length = 0
+        yield* Effect.all([rowsOf(chain?.id ?? 0, wallet, 5), rowsOf(chain?.id ?? 0, wallet, 5)], { concurrency: 2 })
+        assert.deepStrictEqual(asked, [-1, 1437])
         // More rows than are kept.
         assert.deepStrictEqual(yield* read(6), { slots: [1501, 1500, 1400, 1300, 1200, 1100], asked: [-1] })
         const repair = { gap: null, first: null, found: [], batches: [], repriced: [] }
