@@ -8,13 +8,15 @@ import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decodeTrades.ts"
 import { type HoldingChange, holdingChangesOf, makeHoldings } from "./holdings.ts"
 import { launchesOf } from "./launches.ts"
+import { PackedTransactions } from "./PackedTransactions.ts"
 import { poolSwapsOf } from "./poolSwaps.ts"
+import { RowWriter } from "./rowWriter.ts"
 import { sumChecks, type SwapCheck } from "./swapChecks.ts"
 import { liquidityChangesOf } from "./liquidityChanges.ts"
 import { walletOpeningsOf } from "./walletOpenings.ts"
 import { walletMovesOf } from "./walletMoves.ts"
 import { makeSupplyChanges, supplyChangesOf } from "./supplyChanges.ts"
-import { readBlock, type Transaction } from "./transaction.ts"
+import { type BlockEntries, readBlock, type Transaction, transactionsOf } from "./transaction.ts"
 import type { BlockTransaction, TradeBlock } from "./TradeBlock.ts"
 import { walletTransfersOf } from "./walletTransfers.ts"
 
@@ -117,17 +119,53 @@ export const blockOf = (place: BlockPlace, transactions: ReadonlyArray<DecodedTr
   transactions: transactions.flatMap((transaction) => transaction?.kept ?? [])
 })
 
+/** Decodes the transactions of a block, one after the other; null for a malformed one. */
+function* decodedOf(block: BlockEntries): Generator<DecodedTransaction | null> {
+  let place = 0
+  for (const read of transactionsOf(block)) {
+    yield Result.isFailure(read) ? null : decodeTransaction(read.success, read.success.indexInBlock ?? place)
+    place += 1
+  }
+}
+
 /** Decodes the result of `getBlock`; null when it is not a block. */
 export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null => {
-  const read = readBlock(slot, answer)
-  if (Result.isFailure(read)) {
+  const block = readBlock(slot, answer)
+  return block === null ? null : blockOf(block, Array.from(decodedOf(block)))
+}
+
+/** Packs decoded transactions, one at a time and in order, so that no more than one of them is there as objects. */
+export class BlockRows {
+  readonly #writer = new RowWriter("own")
+  readonly #rows: Array<number> = []
+  readonly #found: Array<Findings | null> = []
+
+  /** Adds a transaction; null stands for a malformed one. */
+  add(decoded: DecodedTransaction | null): void {
+    this.#found.push(decoded?.found ?? null)
+    if (decoded !== null && decoded.kept !== null) {
+      this.#rows.push(this.#writer.add(decoded.kept))
+    }
+  }
+
+  /** The block of these transactions. */
+  block(place: BlockPlace): TradeBlock {
+    return {
+      ...headOf(place, this.#found),
+      transactions: new PackedTransactions(this.#writer.block(this.#rows, null))
+    }
+  }
+}
+
+/** Decodes and packs the result of `getBlock`; null when it is not a block. */
+export const decodeToRows = (slot: number, answer: unknown): TradeBlock | null => {
+  const block = readBlock(slot, answer)
+  if (block === null) {
     return null
   }
-  const { transactions, ...place } = read.success
-  return blockOf(
-    place,
-    transactions.map((entry, at) =>
-      Result.isFailure(entry) ? null : decodeTransaction(entry.success, entry.success.indexInBlock ?? at)
-    )
-  )
+  const rows = new BlockRows()
+  for (const decoded of decodedOf(block)) {
+    rows.add(decoded)
+  }
+  return rows.block(block)
 }

@@ -156,12 +156,13 @@ export const readTransaction = (answer: unknown): Result.Result<Transaction, Mal
   return readEntry(answer, { slot, blockTime: timeOf(blockTime), indexInBlock })
 }
 
-/** A block's transactions in order. A malformed transaction does not affect the others. */
-export interface Block {
+/** A block whose transactions are not read yet. */
+export interface BlockEntries {
   readonly slot: number
   readonly parentSlot: number
   readonly blockTime: number | null
-  readonly transactions: ReadonlyArray<Result.Result<Transaction, MalformedTransaction>>
+  /** In order, as the node states them. */
+  readonly entries: ReadonlyArray<unknown>
 }
 
 /** The position that the entry states, as in blocks whose votes are left out; otherwise its place in the list. */
@@ -169,23 +170,29 @@ const positionOf = (entry: unknown, place: number): number =>
   isFields(entry) && isCount(entry["index"]) ? entry["index"] : place
 
 /**
- * Reads the answer of `getBlock` with full transaction details. The answer does not contain the slot, so the caller
- * passes the slot of the request.
+ * Reads the answer of `getBlock` with full transaction details; null when it is not one. The answer does not contain the
+ * slot, so the caller passes the slot of the request.
  */
-export const readBlock = (slot: number, answer: unknown): Result.Result<Block, MalformedTransaction> => {
+export const readBlock = (slot: number, answer: unknown): BlockEntries | null => {
   if (!isFields(answer) || !Array.isArray(answer["transactions"]) || !isCount(answer["parentSlot"])) {
-    return malformed("not a block")
+    return null
   }
   const { parentSlot, transactions } = answer
-  const blockTime = timeOf(answer["blockTime"])
-  return Result.succeed({
-    slot,
-    parentSlot,
-    blockTime,
-    transactions: transactions.map((entry, place) =>
-      readEntry(entry, { slot, blockTime, indexInBlock: positionOf(entry, place) })
-    )
-  })
+  return { slot, parentSlot, blockTime: timeOf(answer["blockTime"]), entries: transactions }
+}
+
+/**
+ * The transactions of a block in order, each read when it is asked for: a block has megabytes, and nobody needs two of its
+ * transactions at once. A malformed transaction does not affect the others.
+ */
+export function* transactionsOf({
+  blockTime,
+  entries,
+  slot
+}: BlockEntries): Generator<Result.Result<Transaction, MalformedTransaction>> {
+  for (const [place, entry] of entries.entries()) {
+    yield readEntry(entry, { slot, blockTime, indexInBlock: positionOf(entry, place) })
+  }
 }
 
 /** Decimals of a mint: 9 for SOL, else as stated for any account that holds it; null when none states them. */

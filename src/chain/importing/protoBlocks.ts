@@ -4,9 +4,7 @@
  * this is the form that is read with the least work.
  */
 import { Result } from "effect"
-import { decodeTransaction, type Findings, headOf } from "../decoding/decodeBlock.ts"
-import { PackedTransactions } from "../decoding/PackedTransactions.ts"
-import { RowWriter } from "../decoding/rowWriter.ts"
+import { BlockRows, decodeTransaction } from "../decoding/decodeBlock.ts"
 import type { TradeBlock } from "../decoding/TradeBlock.ts"
 import { readWireTransaction } from "../decoding/wireTransaction.ts"
 import { bytesField, MalformedMessage, varintField, WireReader } from "../geyser/wire.ts"
@@ -120,28 +118,17 @@ const placed = (info: Uint8Array): Placed => {
   return { index, isVote, info }
 }
 
-/** Decodes one transaction after the other into rows, so that no more than one is an object. Votes trade nothing. */
+/** Votes trade nothing. */
 const decodeInfos = ({ transactions, ...place }: ProtoBlock): TradeBlock => {
   const { blockTime, slot } = place
-  const writer = new RowWriter("own")
-  const rows: Array<number> = []
-  const found: Array<Findings | null> = []
+  const rows = new BlockRows()
   for (const { index, info, isVote } of transactions.map(placed).toSorted((a, b) => a.index - b.index)) {
-    if (isVote) {
-      continue
-    }
-    const read = readWireTransaction(info, { slot, blockTime, indexInBlock: index })
-    if (Result.isFailure(read)) {
-      found.push(null)
-      continue
-    }
-    const decoded = decodeTransaction(read.success, index)
-    found.push(decoded.found)
-    if (decoded.kept !== null) {
-      rows.push(writer.add(decoded.kept))
+    if (!isVote) {
+      const read = readWireTransaction(info, { slot, blockTime, indexInBlock: index })
+      rows.add(Result.isFailure(read) ? null : decodeTransaction(read.success, index))
     }
   }
-  return { ...headOf(place, found), transactions: new PackedTransactions(writer.block(rows, null)) }
+  return rows.block(place)
 }
 
 /** Refuses a place whose bytes are malformed. */

@@ -3,7 +3,7 @@ import { Effect, ManagedRuntime, Semaphore, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { parentPort, workerData } from "node:worker_threads"
 import { ChainUnavailable } from "../ChainUnavailable.ts"
-import { decodeBlock } from "../decoding/decodeBlock.ts"
+import { decodeToRows } from "../decoding/decodeBlock.ts"
 import { isFields } from "../decoding/jsonFields.ts"
 import { packBlock } from "../decoding/PackedTransactions.ts"
 import type { TradeBlock } from "../decoding/TradeBlock.ts"
@@ -28,7 +28,7 @@ const blocksOf = ({ place, range, share }: ImportRequest) => {
 
 /** Decodes a block and takes the time that the source knows. */
 const decoded = ({ answer, decode, slot, time }: SourceBlock): TradeBlock => {
-  const found = decode === undefined ? decodeBlock(slot, answer) : decode()
+  const found = decode === undefined ? decodeToRows(slot, answer) : decode()
   if (found === null) {
     throw new ImportRefused({ detail: `the block of slot ${slot} is not in the form of getBlock` })
   }
