@@ -41,6 +41,10 @@ interface CachedPool extends FoundPool, Indexed {
   readonly wantedFor: Set<Mint>
   needs: ReadonlySet<Address>
   decoded: Pool | Unpriceable
+  /** True while accounts have changed since the pool was decoded. */
+  isStale: boolean
+  /** True once a reader has seen what was decoded last. */
+  isRead: boolean
   /** Null until the pool is first decoded. Until then the raw account narrows down what the pool may trade. */
   mints: readonly [Mint, Mint] | null
   version: number
@@ -86,7 +90,7 @@ const UNUSED_SHARE = 8
 
 /**
  * The pools in memory. One fiber writes, and every request reads synchronously. A changed pool is decoded by the next
- * read or by `refreshNext`, whichever comes first.
+ * read, or before it by `refreshNext` when it was read since the last change. So pools that nobody asks for cost little.
  */
 export class PoolCache {
   readonly #derive: DeriveAddress
@@ -136,7 +140,10 @@ export class PoolCache {
   /** True when the mint has no pool: none was found, and no account exists at any address derived from the mint. */
   isEmpty(mint: Mint): boolean {
     const entries = this.#wanted.get(mint)?.entries ?? []
-    return entries.every(({ decoded }) => isUnpriceable(decoded) && decoded.reason === "closed")
+    return entries.every((entry) => {
+      const decoded = this.#decoded(entry)
+      return isUnpriceable(decoded) && decoded.reason === "closed"
+    })
   }
 
   /** True once the pools of the mint have been read and may be quoted from. */
@@ -246,10 +253,16 @@ export class PoolCache {
     }
   }
 
-  /** Decodes one changed pool. Returns false when no changed pool is left. */
+  /**
+   * Finds the accounts that one changed pool needs now, and decodes it when it is likely to be read: it was read since the
+   * last change, or could not be priced. Returns false when no changed pool is left.
+   */
   refreshNext(): boolean {
     for (const entry of this.#dirty) {
-      this.#refresh(entry)
+      this.#retarget(entry)
+      if (entry.isRead || entry.mints === null || isUnpriceable(entry.decoded)) {
+        this.#decode(entry)
+      }
       return true
     }
     return false
@@ -300,10 +313,8 @@ export class PoolCache {
     if (entry === undefined) {
       return null
     }
-    if (this.#dirty.has(entry)) {
-      this.#refresh(entry)
-    }
-    return isUnpriceable(entry.decoded) ? null : entry.decoded
+    const decoded = this.#decoded(entry)
+    return isUnpriceable(decoded) ? null : decoded
   }
 
   /**
@@ -328,9 +339,7 @@ export class PoolCache {
   }
 
   #heldOf(entry: CachedPool): HeldPool | null {
-    if (this.#dirty.has(entry)) {
-      this.#refresh(entry)
-    }
+    this.#decoded(entry)
     const { address, foundBy, mints, needs, program, version } = entry
     if (mints === null) {
       return null
@@ -373,9 +382,7 @@ export class PoolCache {
       return view.value
     }
     for (const entry of view.entries) {
-      if (this.#dirty.has(entry)) {
-        this.#refresh(entry)
-      }
+      this.#decoded(entry)
     }
     // Decoding a pool for the first time may have moved it to another pair.
     return this.#index.view(a, b) === view ? assemble(view) : this.#read(a, b)
@@ -391,6 +398,8 @@ export class PoolCache {
       wantedFor: new Set(),
       needs: NOTHING,
       decoded: NOT_READ,
+      isStale: true,
+      isRead: false,
       mints: null,
       version: 0,
       held: null,
@@ -418,19 +427,37 @@ export class PoolCache {
   #write(address: Address, account: OnChainAccount | null): void {
     for (const entry of this.#watched.write(address, account)) {
       entry.version++
+      entry.isStale = true
       this.#dirty.add(entry)
       this.#index.touch(entry)
     }
   }
 
-  #refresh(entry: CachedPool): void {
+  /** The pool as its newest accounts say, for a reader. */
+  #decoded(entry: CachedPool): Pool | Unpriceable {
+    if (this.#dirty.has(entry)) {
+      this.#retarget(entry)
+    }
+    if (entry.isStale) {
+      this.#decode(entry)
+    }
+    entry.isRead = true
+    return entry.decoded
+  }
+
+  #retarget(entry: CachedPool): void {
     this.#dirty.delete(entry)
-    const before = entry.decoded
     const account = this.#watched.read(entry.address)
     const needs = new Set([entry.address, ...needsOf(entry, account, this.#watched.read, this.#derive)])
     this.#watched.retarget(entry, entry.needs, needs)
     entry.needs = needs
-    entry.decoded = decodePool(entry, account, this.#watched.read, this.#derive)
+  }
+
+  #decode(entry: CachedPool): void {
+    const before = entry.decoded
+    entry.decoded = decodePool(entry, this.#watched.read(entry.address), this.#watched.read, this.#derive)
+    entry.isStale = false
+    entry.isRead = false
     if (isUnpriceable(entry.decoded)) {
       this.#reportMalformed(entry, before, entry.decoded)
     }

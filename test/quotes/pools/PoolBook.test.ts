@@ -17,7 +17,8 @@ import {
   withBook,
   outOf
 } from "./bookScene.ts"
-import { ToyChain, toyPool, vault } from "../toyChain.ts"
+import type { Program } from "../../../src/programs/interface/Program.ts"
+import { ToyChain, toyPool, toyProgram, vault } from "../toyChain.ts"
 
 describe("PoolBook", () => {
   it.effect("is cold until the first request, then knows the pair from both sides", () => {
@@ -67,6 +68,41 @@ describe("PoolBook", () => {
         assert.strictEqual(book.poolsOf(TOKEN).length, 2)
         assert.strictEqual(book.between(TOKEN, OTHER)?.pools[0]?.address, POOL_2)
       })
+    )
+  })
+
+  it.effect("decodes a changed pool ahead of readers only while it is read, and for a reader always", () => {
+    const chain = chainWithOnePool()
+    const decoded = { times: 0 }
+    const counting: Program = {
+      ...toyProgram,
+      decode: (...given) => {
+        decoded.times++
+        return toyProgram.decode(...given)
+      }
+    }
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          const write = (slot: number, amount: bigint) => {
+            chain.write(slot, vault(VAULT_A, amount, slot))
+            return settle
+          }
+          yield* book.warm(TOKEN)
+          yield* settle
+          outOf(book, 1000n, chain)
+          const { times } = decoded
+          yield* write(2, 2000n)
+          assert.strictEqual(decoded.times, times + 1)
+          yield* write(3, 3000n)
+          yield* write(4, 1000n)
+          assert.strictEqual(decoded.times, times + 1)
+          assert.deepStrictEqual(outOf(book, 1000n, chain), [250n])
+          assert.strictEqual(decoded.times, times + 2)
+        }),
+      {},
+      [counting]
     )
   })
 
