@@ -3,6 +3,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { type SqlClient, SqlError, SqlSchema } from "effect/sql"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
+import { ownTurn } from "../../domain/loopTime.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import { newestFirst } from "../model/TradesRequest.ts"
 import type { StoredBatch, StoredLaunch } from "../model/StoredBatch.ts"
@@ -88,6 +89,9 @@ const markOf = (row: ReadonlyArray<unknown>): ReadonlyArray<{ readonly slot: num
   const [slot, repaired] = [row[ROW.slot], row[COLUMN_COUNT]]
   return typeof slot === "number" && typeof repaired === "string" ? [{ slot, repaired }] : []
 }
+
+/** Rows of one insert: about two milliseconds of processor time. */
+const ROWS_AT_ONCE = 500
 
 /** Attempts to get all names of a page of rows into memory. */
 const NAME_TRIES = 5
@@ -245,11 +249,18 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     readTrades,
 
     /**
-     * Prepares the statement that inserts trades that are not stored yet. Gives numbers to their names at once, so it must
-     * run before a transaction begins. The statement has all its arrays, so no transaction waits while they are made.
+     * Prepares the statements that insert trades that are not stored yet. Gives numbers to their names at once, so it must
+     * run before a transaction begins. The statements have all their arrays, so no transaction waits while they are made.
+     * Each is made in a turn of its own.
      */
     insertTrades: Effect.fnUntraced(function* (chain: number, trades: ReadonlyArray<TapeTrade>) {
-      return insertRows(chain, trades, yield* names.number(trades.flatMap(namesOf)))
+      const known = yield* names.number(trades.flatMap(namesOf))
+      const parts: Array<ReturnType<typeof insertRows>> = []
+      for (let from = 0; from < trades.length; from += ROWS_AT_ONCE) {
+        yield* from === 0 ? Effect.void : ownTurn
+        parts.push(insertRows(chain, trades.slice(from, from + ROWS_AT_ONCE), known))
+      }
+      return Effect.all(parts, { discard: true })
     }),
 
     /** The statement that inserts the launches of blocks. */
