@@ -65,3 +65,75 @@ export const ownTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {
   arm()
   return Effect.sync(() => waiting.delete(start))
 })
+
+/** A turn of a queue is over after this time. */
+const QUEUE_TURN_MS = 1
+/** Beyond this many waiting items, each further one has the oldest taken at once. */
+const MOST_QUEUED = 10_000
+
+/**
+ * Takes items in their order, about a millisecond of them in one turn of the event loop. So a burst that a socket delivers at
+ * once does not delay the other sockets. A loop that is too slow is slowed down further instead of filling the memory.
+ */
+export class TurnQueue<A> {
+  readonly #take: (item: A) => void
+  #items: Array<A> = []
+  #next = 0
+  #isArmed = false
+
+  constructor(take: (item: A) => void) {
+    this.#take = take
+  }
+
+  push(item: A): void {
+    this.#items.push(item)
+    if (this.#items.length - this.#next > MOST_QUEUED) {
+      this.#takeNext()
+    }
+    this.#arm()
+  }
+
+  /** Takes all that wait. */
+  flush(): void {
+    while (this.#next < this.#items.length) {
+      this.#takeNext()
+    }
+  }
+
+  /** Drops all that wait. */
+  clear(): void {
+    this.#items = []
+    this.#next = 0
+  }
+
+  #arm(): void {
+    if (!this.#isArmed && this.#next < this.#items.length) {
+      this.#isArmed = true
+      setImmediate(() => this.#turn())
+    }
+  }
+
+  #turn(): void {
+    this.#isArmed = false
+    const endMs = performance.now() + QUEUE_TURN_MS
+    try {
+      do {
+        this.#takeNext()
+      } while (performance.now() < endMs && this.#next < this.#items.length)
+    } finally {
+      this.#arm()
+    }
+  }
+
+  #takeNext(): void {
+    const item = this.#items[this.#next]
+    this.#next++
+    if (this.#next >= this.#items.length || this.#next > MOST_QUEUED) {
+      this.#items = this.#items.slice(this.#next)
+      this.#next = 0
+    }
+    if (item !== undefined) {
+      this.#take(item)
+    }
+  }
+}

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { ownTurn, withinTurns } from "../../src/domain/loopTime.ts"
+import { ownTurn, TurnQueue, withinTurns } from "../../src/domain/loopTime.ts"
 import { blockLoop } from "../support/blockLoop.ts"
 
 const late = Effect.succeed("late")
@@ -73,6 +73,63 @@ describe("ownTurn", () => {
       yield* Fiber.interrupt(first)
       yield* Fiber.join(second)
       yield* ownTurn
+    })
+  )
+})
+
+describe("TurnQueue", () => {
+  const turnOfLoop = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
+  it.effect("takes a burst in its order over several turns, and what comes meanwhile after it", () =>
+    Effect.gen(function* () {
+      const taken: Array<number> = []
+      const queue = new TurnQueue<number>((item) => {
+        taken.push(item)
+        blockLoop(2)
+      })
+      ;[1, 2, 3].forEach((item) => queue.push(item))
+      assert.deepStrictEqual(taken, [])
+      yield* turnOfLoop
+      assert.deepStrictEqual(taken, [1])
+      queue.push(4)
+      yield* turnOfLoop
+      assert.deepStrictEqual(taken, [1, 2])
+      queue.flush()
+      assert.deepStrictEqual(taken, [1, 2, 3, 4])
+      yield* turnOfLoop
+      assert.lengthOf(taken, 4)
+    })
+  )
+
+  it("holds a bounded number of items, and none once it is cleared", () => {
+    const taken: Array<number> = []
+    const queue = new TurnQueue<number>((item) => void taken.push(item))
+    for (let item = 0; item < 25_000; item++) {
+      queue.push(item)
+    }
+    assert.deepStrictEqual(
+      taken,
+      Array.from({ length: 15_000 }, (_, item) => item)
+    )
+    queue.clear()
+    queue.flush()
+    assert.lengthOf(taken, 15_000)
+  })
+
+  it.effect("goes on after an item that cannot be taken", () =>
+    Effect.gen(function* () {
+      const taken: Array<number> = []
+      const queue = new TurnQueue<number>((item) => {
+        if (item === 1) {
+          throw new Error("malformed")
+        }
+        taken.push(item)
+      })
+      queue.push(1)
+      queue.push(2)
+      assert.throws(() => queue.flush(), "malformed")
+      yield* turnOfLoop
+      assert.deepStrictEqual(taken, [2])
     })
   )
 })

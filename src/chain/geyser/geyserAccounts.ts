@@ -5,6 +5,7 @@ import { ChainUnavailable } from "../ChainUnavailable.ts"
 import type { AccountState } from "../AccountState.ts"
 import type { Listener, Subscriptions } from "../accounts/subscriptions.ts"
 import type { GeyserTarget } from "./geyserMessages.ts"
+import { TurnQueue } from "../../domain/loopTime.ts"
 import { connect, openCall, type StreamEnd } from "./geyserStream.ts"
 import type { GeyserRequest } from "./geyserUpdates.ts"
 import type { AccountWrite, StreamUpdate } from "./readUpdate.ts"
@@ -149,7 +150,9 @@ export const openGeyserAccounts = Effect.fnUntraced(function* (
   const { onOutOfRange, target, timeout } = options
   const ended = yield* Deferred.make<never, ChainUnavailable>()
   const followed = new FollowedAccounts(listener, options)
+  const updates = new TurnQueue<StreamUpdate>((update) => followed.take(update))
   const onEnd = ({ detail, reason }: StreamEnd) => {
+    updates.flush()
     if (reason === "range") {
       onOutOfRange()
     }
@@ -158,8 +161,12 @@ export const openGeyserAccounts = Effect.fnUntraced(function* (
   }
   const client = yield* connect(target)
   const call = yield* Effect.acquireRelease(
-    Effect.sync(() => openCall(client, options, { onEnd, onUpdate: (update) => followed.take(update) })),
-    ({ close }) => Effect.sync(close)
+    Effect.sync(() => openCall(client, options, { onEnd, onUpdate: (update) => updates.push(update) })),
+    ({ close }) =>
+      Effect.sync(() => {
+        close()
+        updates.clear()
+      })
   )
   const closed = Deferred.await(ended)
   let from = options.from
