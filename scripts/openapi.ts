@@ -30,12 +30,12 @@ const write = (path: string, text: string): void => {
 
 /** The examples with new ones of these operations. */
 const withOperations = (before: Examples, recorded: Examples, ids: ReadonlyArray<string>): Examples => {
-  const names = ids.flatMap((id) => [id, `${id} csv`]).filter((name) => name in recorded.operations)
-  const missing = ids.filter((id) => !names.includes(id))
+  const names = new Set(ids.flatMap((id) => [id, `${id} csv`]).filter((name) => name in recorded.operations))
+  const missing = ids.filter((id) => !names.has(id))
   if (missing.length > 0) {
     throw new Error(`no answer of ${missing.join(", ")} was recorded`)
   }
-  const found = Object.entries(recorded.operations).filter(([name]) => names.includes(name))
+  const found = Object.entries(recorded.operations).filter(([name]) => names.has(name))
   return {
     ...before,
     operations: { ...before.operations, ...Object.fromEntries(found) },

@@ -34,7 +34,7 @@ export const makeMarketReads = Effect.fnUntraced(function* (
     Effect.timeoutOrElse({ duration: rules.patience, orElse: () => late("no list at all") }),
     Effect.tap((listed) => Effect.sync(() => (last = listed)))
   )
-  const newest = yield* Cache.makeWith((_: PerpsVenue) => read, {
+  const newest = yield* Cache.makeWith<PerpsVenue, ListedMarkets, VenueFault>(() => read, {
     capacity: 1,
     timeToLive: (exit) => (Exit.isSuccess(exit) ? NEW_FOR : rules.rest)
   })

@@ -286,13 +286,13 @@ describe("markets of PerpsVenues", () => {
   })
 
   it.effect("stay for an hour where the venue fails, with the failure, and are unknown afterwards", () => {
-    let answer: () => Venue["markets"] = () => named("BTC", "ETH")
-    const hl = listing("hl", () => answer())
+    const state: { markets: () => Venue["markets"] } = { markets: () => named("BTC", "ETH") }
+    const hl = listing("hl", () => state.markets())
     return using(
       [hl.venue],
       Effect.gen(function* () {
         yield* lists
-        answer = down
+        state.markets = down
         yield* TestClock.adjust("2 minutes")
         assert.deepStrictEqual(yield* lists, [["hl", ["BTC", "ETH"], "down"]])
         // A venue that fails rests for five seconds.
@@ -302,7 +302,7 @@ describe("markets of PerpsVenues", () => {
         assert.deepStrictEqual(yield* lists, [["hl", ["BTC", "ETH"], "down"]])
         yield* TestClock.adjust("1 minute")
         assert.deepStrictEqual(yield* lists, [["hl", null, "down"]])
-        answer = () => named("SOL")
+        state.markets = () => named("SOL")
         yield* TestClock.adjust("5 seconds")
         assert.deepStrictEqual(yield* lists, [["hl", ["SOL"], null]])
       })

@@ -9,6 +9,9 @@ import { NoMarket, type Venue } from "../../src/perps/Venue.ts"
 import { fixed, levels, market, steady } from "./readings.ts"
 
 /** A venue with one market of this name. */
+/** A venue's list. */
+const listed = (...names: ReadonlyArray<string>) => ({ names, unreadable: 0, readAtMs: 0 })
+
 const only = (venue: Venue, name: string): Venue => ({
   ...venue,
   read: (asked) => (asked === name ? venue.read(asked) : Effect.fail(new NoMarket({ symbol: asked })))
@@ -48,7 +51,6 @@ describe("a symbol", () => {
   })
 
   it("has a row with the venues that list it, and names that are no symbols are counted", () => {
-    const listed = (...names: ReadonlyArray<string>) => ({ names, unreadable: 0, readAtMs: 0 })
     const readings = [
       { venue: "hl", listed: listed("SOL", "kPEPE", "xyz:TSLA", "kODD", "PEPE"), fault: null },
       { venue: "dydx", listed: listed("PEPE", "FART,RAYDIUM,9BB6", "SOL"), fault: null },
