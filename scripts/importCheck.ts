@@ -1,8 +1,8 @@
 /**
- * Reads a simulated chain live, and imports the same blocks into three other databases: from the node, from files and from a
- * portal. Compares every answer of services on the four databases.
+ * Reads a simulated chain live, and imports the same blocks into four other databases: from the node, from files of JSON, from a
+ * portal and from a CAR file. Compares every answer of services on the databases.
  *
- *   npm run import:check -- [--json] [--history 0] [--slots 400] [--speed 4] [--swaps 10] [--kills 3] [--sources node,file,portal]
+ *   npm run import:check -- [--json] [--history 0] [--slots 400] [--speed 4] [--swaps 10] [--kills 3] [--sources node,file,portal,car]
  *
  * `--history` is the simulated past in hours. The import from files is killed with `kill -9` several times and started again.
  * Exits with 1 unless no figure differs and every stretch of blocks is whole.
@@ -14,6 +14,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { zstdCompressSync } from "node:zlib"
 import { parseArgs } from "node:util"
+import { carOf } from "../test/chain/importing/carFile.ts"
+import type { JsonTransaction } from "../test/chain/decoding/wireForm.ts"
 import { report } from "./bench/report.ts"
 import { at, compare, type Difference, questionsOf, type ServiceAccess, sourceState } from "./chaos/repair/answers.ts"
 import { startChain } from "./chaos/repair/startChain.ts"
@@ -29,7 +31,7 @@ const { values } = parseArgs({
     speed: { type: "string", default: "4" },
     swaps: { type: "string", default: "10" },
     kills: { type: "string", default: "3" },
-    sources: { type: "string", default: "node,file,portal" }
+    sources: { type: "string", default: "node,file,portal,car" }
   }
 })
 const history = numberOption("--history", values.history, { least: 0 })
@@ -37,7 +39,7 @@ const slots = numberOption("--slots", values.slots, { whole: true })
 const speed = numberOption("--speed", values.speed)
 const kills = numberOption("--kills", values.kills, { whole: true, least: 0 })
 const swaps = numberOption("--swaps", values.swaps)
-const SOURCES = ["node", "file", "portal"]
+const SOURCES = ["node", "file", "portal", "car"]
 const chosen = values.sources.split(",")
 const unknown = chosen.find((name) => !SOURCES.includes(name))
 if (unknown !== undefined) {
@@ -74,9 +76,9 @@ const call = async (rpcUrl: string, method: string, params: ReadonlyArray<unknow
 }
 
 /** Every block of the chain. */
-const blocksOf = async (rpcUrl: string): Promise<ReadonlyMap<number, Json>> => {
+const blocksOf = async (rpcUrl: string, encoding = "json"): Promise<ReadonlyMap<number, Json>> => {
   const blocks = new Map<number, Json>()
-  const options = { encoding: "json", maxSupportedTransactionVersion: 0, rewards: false }
+  const options = { encoding, maxSupportedTransactionVersion: 0, rewards: false }
   let next = 0
   while (true) {
     const listed = (await call(rpcUrl, "getBlocksWithLimit", [next, 1000])) as unknown as ReadonlyArray<number>
@@ -89,6 +91,25 @@ const blocksOf = async (rpcUrl: string): Promise<ReadonlyMap<number, Json>> => {
     }
     next = last + 1
   }
+}
+
+const transactionsOf = (block: Json | undefined) => (block?.["transactions"] ?? []) as ReadonlyArray<Json>
+
+/** The blocks as a CAR file: what was sent as bytes, and what became of it. */
+const carFile = async (rpcUrl: string, blocks: ReadonlyMap<number, Json>): Promise<Buffer> => {
+  const sent = await blocksOf(rpcUrl, "base64")
+  return carOf(
+    Array.from(blocks, ([slot, block]) => ({
+      slot,
+      parentSlot: Number(block["parentSlot"]),
+      blockTime: Number(block["blockTime"]),
+      blockhash: String(block["blockhash"]),
+      transactions: transactionsOf(block).map((json, place) => ({
+        json: json as unknown as JsonTransaction,
+        sent: Buffer.from(String(at(transactionsOf(sent.get(slot))[place], "transaction", "0")), "base64")
+      }))
+    }))
+  )
 }
 
 interface Imported {
@@ -174,6 +195,8 @@ const run = Effect.fnUntraced(function* (folder: string) {
   const file = join(folder, "blocks.ndjson.zst")
   const lines = Array.from(blocks, ([slot, block]) => JSON.stringify({ slot, block }))
   writeFileSync(file, zstdCompressSync(`${lines.join("\n")}\n`))
+  const car = join(folder, "epoch-0.car")
+  writeFileSync(car, yield* Effect.promise(() => carFile(chain.rpcUrl, blocks)))
   const portal = yield* Effect.acquireRelease(
     Effect.promise(() => servePortal(blocks)),
     ({ close }) => Effect.sync(close)
@@ -182,7 +205,8 @@ const run = Effect.fnUntraced(function* (folder: string) {
   const sources = {
     node: ["--source", "rpc", "--url", chain.rpcUrl, ...range],
     file: ["--source", "file", "--path", file, "--genesis", genesis, ...range],
-    portal: ["--source", "portal", "--url", portal.url, "--genesis", genesis, ...range]
+    portal: ["--source", "portal", "--url", portal.url, "--genesis", genesis, ...range],
+    car: ["--source", "file", "--path", car, "--genesis", genesis, ...range]
   }
   const wallets = chain.wallets.slice(0, SAMPLE_WALLETS)
   const results: Record<string, unknown> = {}

@@ -8,10 +8,10 @@ import { inCoins, symbolAt, venueName } from "../../src/perps/symbols.ts"
 import { NoMarket, type Venue } from "../../src/perps/Venue.ts"
 import { fixed, levels, market, steady } from "./readings.ts"
 
-/** A venue with one market of this name. */
 /** A venue's list. */
 const listed = (...names: ReadonlyArray<string>) => ({ names, unreadable: 0, readAtMs: 0 })
 
+/** A venue with one market of this name. */
 const only = (venue: Venue, name: string): Venue => ({
   ...venue,
   read: (asked) => (asked === name ? venue.read(asked) : Effect.fail(new NoMarket({ symbol: asked })))
