@@ -38,24 +38,28 @@ const textOf = (path: string): string => {
 const megabytesOf = (text: string, name: string): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "mu").exec(text)?.[1] ?? 0) / 1024
 
-const useOf = (pid: number): ProcessUse | null => {
+/** What the kernel tells of a process at no cost; null once it has ended. */
+const statOf = (pid: number): Pick<ProcessUse, "name" | "parent" | "pid" | "seconds"> | null => {
   const stat = textOf(`/proc/${pid}/stat`)
   // The name is in parentheses and may hold spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  const residentMb = megabytesOf(textOf(`/proc/${pid}/status`), "VmRSS")
-  const shareMb = megabytesOf(textOf(`/proc/${pid}/smaps_rollup`), "Pss")
   const seconds = (Number(fields[11]) + Number(fields[12])) / TICKS
   const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"))
-  return stat === "" ? null : { pid, parent: Number(fields[1]), name, residentMb, shareMb, seconds }
+  return stat === "" ? null : { pid, parent: Number(fields[1]), name, seconds }
 }
 
+/** A process and everything it started. Only of these the memory is added up, which takes the kernel some milliseconds each. */
 const treeOf = (root: number): ReadonlyArray<ProcessUse> => {
-  const all = readdirSync("/proc").flatMap((name) => (/^\d+$/u.test(name) ? (useOf(Number(name)) ?? []) : []))
-  const withChildren = (pid: number): ReadonlyArray<ProcessUse> => [
+  const all = readdirSync("/proc").flatMap((name) => (/^\d+$/u.test(name) ? (statOf(Number(name)) ?? []) : []))
+  const withChildren = (pid: number): typeof all => [
     ...all.filter((one) => one.pid === pid),
     ...all.filter(({ parent }) => parent === pid).flatMap((child) => withChildren(child.pid))
   ]
-  return withChildren(root)
+  return withChildren(root).map((one) => ({
+    ...one,
+    residentMb: megabytesOf(textOf(`/proc/${one.pid}/status`), "VmRSS"),
+    shareMb: megabytesOf(textOf(`/proc/${one.pid}/smaps_rollup`), "Pss")
+  }))
 }
 
 const sum = (list: ReadonlyArray<ProcessUse>, value: (one: ProcessUse) => number) =>
