@@ -18,14 +18,41 @@ export const knownKeys = secrets.map((secret, n) => ({ secret: Redacted.make(sec
 /** A length makes a request not plain, so that the default handler answers it. */
 export const PAST_FAST_PATH = { "content-length": "0" }
 
-/** The request of the nth call: every key in turn, and many amounts. */
-export const requestOf = (n: number) => {
+/** What is asked for. */
+export type Asked = "quote" | "chart" | "token" | "wallet" | "tracker"
+
+const queryOf = (n: number): string => {
   const amount = 1_000_000_000n + BigInt((n * 7919) % 100_000) * 1_000_000n
-  const query = `inputMint=${TOKEN}&outputMint=${SOL}&amount=${amount}&slippageBps=50&outputDecimals=9`
-  return {
-    path: `/api/v1/spot/quote?${query}`,
-    headers: { authorization: `Bearer ${secrets[n % KEYS] ?? ""}` }
+  return `inputMint=${TOKEN}&outputMint=${SOL}&amount=${amount}&slippageBps=50&outputDecimals=9`
+}
+
+const pathOf = (asked: Asked, n: number): string => {
+  switch (asked) {
+    case "quote":
+      return `/api/v1/spot/quote?${queryOf(n)}`
+    case "chart":
+      return `/api/v1/market/chart/${TOKEN}?resolution=1m&limit=60`
+    case "token":
+      return `/api/v1/tokens/solana/${TOKEN}`
+    case "wallet":
+      return "/api/v1/wallets/summary"
+    case "tracker":
+      return "/api/v1/tracker/snapshot"
   }
+}
+
+/** The nth request: every key in turn, and many amounts and wallets. */
+export const requestOf = (n: number, asked: Asked = "quote", wallets: ReadonlyArray<string> = []) => {
+  const headers = { authorization: `Bearer ${secrets[n % KEYS] ?? ""}` }
+  const path = pathOf(asked, n)
+  return asked === "wallet"
+    ? {
+        method: "POST" as const,
+        path,
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify({ wallets: [wallets[n % wallets.length]] })
+      }
+    : { method: "GET" as const, path, headers }
 }
 
 /** Announces the port to the parent process, and answers every message of it with the processor time used so far. */
