@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
 import { DataUnavailable, InvalidCursor, LaunchNotFound, UnsupportedChain } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
-import { Cost } from "./middleware/Metering.ts"
+import { Cost, FromMemory } from "./middleware/Metering.ts"
 import { CursorParameter, LimitParameter, NextCursor } from "./pages.ts"
 import { BooleanParameter, CommaList, NoQuery, optional, refuse, tokenParams, UnixSecond } from "./parameters.ts"
 import { FirstBuyersInShort, FirstBuyersOfToken } from "./schemas/FirstBuyers.ts"
@@ -144,6 +144,7 @@ export class LaunchesGroup extends HttpApiGroup.make("launches")
       success: LaunchesAnswer,
       error: [InvalidCursor, DataUnavailable]
     })
+      .annotate(FromMemory, true)
       .annotate(OpenApi.Summary, "Launches of tokens, newest first")
       .annotate(
         OpenApi.Description,
@@ -154,13 +155,16 @@ export class LaunchesGroup extends HttpApiGroup.make("launches")
       query: NoQuery,
       success: LaunchAnswer,
       error: [LaunchNotFound, DataUnavailable]
-    }).annotate(OpenApi.Summary, "The launch of one token, with its first buyers"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "The launch of one token, with its first buyers"),
     HttpApiEndpoint.get("ofWallet", "/api/v1/wallets/:wallet/launches", {
       params: { wallet: field(Address, "A wallet: base58 of 32 bytes.") },
       query: WalletLaunchesQuery,
       success: WalletLaunchesAnswer,
       error: [InvalidCursor, DataUnavailable]
     })
+      .annotate(FromMemory, true)
       .annotate(OpenApi.Summary, "The tokens that a wallet launched, and how many of them graduated")
       .annotate(
         OpenApi.Description,
@@ -172,6 +176,7 @@ export class LaunchesGroup extends HttpApiGroup.make("launches")
       success: FirstBuyersAnswer,
       error: [UnsupportedChain, DataUnavailable]
     })
+      .annotate(FromMemory, true)
       .annotate(
         OpenApi.Summary,
         "The first wallets that bought a token, what they still hold, and which of them bought together"

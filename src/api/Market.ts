@@ -10,6 +10,7 @@ import {
   TokenNotFound,
   UnsupportedChain
 } from "./errors/problems.ts"
+import { FromMemory } from "./middleware/Metering.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { LimitParameter, NextCursor } from "./pages.ts"
 import {
@@ -262,33 +263,45 @@ export class MarketGroup extends HttpApiGroup.make("market")
       query: ChartQuery,
       success: ChartAnswer,
       error: [InvalidDenomination, UnsupportedChain, TokenNotFound, ChartWarming, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Candles of one token"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "Candles of one token"),
     HttpApiEndpoint.get("lighthouse", "/api/v1/market/lighthouse", {
       query: NoQuery,
       success: LighthouseAnswer,
       error: DataUnavailable
-    }).annotate(OpenApi.Summary, "Every venue and launchpad in four windows"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "Every venue and launchpad in four windows"),
     HttpApiEndpoint.get("overview", "/api/v1/market/overview", {
       query: OverviewQuery,
       success: OverviewAnswer,
       error: DataUnavailable
-    }).annotate(OpenApi.Summary, "The whole market in one window"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "The whole market in one window"),
     HttpApiEndpoint.get("movement", "/api/v1/market/movement", {
       query: MovementQuery,
       success: MovementAnswer,
       error: [InvalidCursor, CursorExpired, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Tokens ranked by what they did in a window"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "Tokens ranked by what they did in a window"),
     HttpApiEndpoint.get("stats", "/api/v1/tokens/:chain/:address/stats", {
       params: tokenParams,
       query: TokenStatsQuery,
       success: TokenStatsAnswer,
       error: [UnsupportedChain, TokenNotFound, ChartWarming, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Activity of one token in four windows, and its highest and lowest price"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "Activity of one token in four windows, and its highest and lowest price"),
     HttpApiEndpoint.get("discovery", "/api/v1/market/discovery", {
       query: DiscoveryQuery,
       success: DiscoveryAnswer,
       error: [InvalidCursor, CursorExpired, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Tokens that are new, about to graduate, graduated or trending")
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "Tokens that are new, about to graduate, graduated or trending")
   )
   .middleware(Authorization)
   .annotate(OpenApi.Description, "Charts and rankings of the market, answered from memory.") {}

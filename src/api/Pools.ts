@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
 import { CursorExpired, DataUnavailable, InvalidCursor, PoolNotFound } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
-import { Cost } from "./middleware/Metering.ts"
+import { Cost, FromMemory } from "./middleware/Metering.ts"
 import { NextCursor } from "./pages.ts"
 import { CommaList, DecimalParameter, IntegerParameter, NoQuery, optional, UnixSecond } from "./parameters.ts"
 import { marketKnowledge } from "./schemas/MarketViews.ts"
@@ -124,6 +124,7 @@ export class PoolsGroup extends HttpApiGroup.make("pools")
       success: PoolsAnswer,
       error: [InvalidCursor, CursorExpired, DataUnavailable]
     })
+      .annotate(FromMemory, true)
       .annotate(Cost, 2)
       .annotate(OpenApi.Summary, "Pools by volume, liquidity or age")
       .annotate(
@@ -138,6 +139,7 @@ export class PoolsGroup extends HttpApiGroup.make("pools")
       success: PoolAnswer,
       error: [PoolNotFound, DataUnavailable]
     })
+      .annotate(FromMemory, true)
       .annotate(OpenApi.Summary, "Facts of one pool")
       .annotate(
         OpenApi.Description,
@@ -149,6 +151,7 @@ export class PoolsGroup extends HttpApiGroup.make("pools")
       success: PoolTradesAnswer,
       error: [PoolNotFound, InvalidCursor, DataUnavailable]
     })
+      .annotate(FromMemory, true)
       .annotate(OpenApi.Summary, "Trades of one pool, newest first")
       .annotate(
         OpenApi.Description,

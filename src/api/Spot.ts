@@ -12,7 +12,7 @@ import {
 } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { Budget } from "./middleware/Metering.ts"
+import { Budget, FromMemory } from "./middleware/Metering.ts"
 import { BooleanParameter, CommaList, IntegerParameter, NoQuery, optional, refuse } from "./parameters.ts"
 import { ExitCheck } from "./schemas/ExitCheck.ts"
 import { SpotQuote, SwapMode } from "./schemas/Quote.ts"
@@ -291,7 +291,9 @@ export class SpotGroup extends HttpApiGroup.make("spot")
       query: QuoteQuery,
       success: SpotQuote,
       error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld, RateLimited, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Price one trade"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "Price one trade"),
     HttpApiEndpoint.get("stream", "/api/v1/spot/quote/stream", {
       query: StreamQuery,
       success: HttpApiSchema.StreamSse({ events: StreamFrame }),

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
 import { DataUnavailable, InvalidCursor, RateLimited, TokenNotFound, UnsupportedChain } from "./errors/problems.ts"
+import { FromMemory } from "./middleware/Metering.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { atSlotField, atSlotParameter } from "./Spot.ts"
@@ -169,13 +170,17 @@ export class TokensGroup extends HttpApiGroup.make("tokens")
       query: NoQuery,
       success: TokenFactsAnswer,
       error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Facts of one token"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "Facts of one token"),
     HttpApiEndpoint.get("risk", "/api/v1/tokens/:chain/:address/risk", {
       params: tokenParams,
       query: NoQuery,
       success: TokenRiskAnswer,
       error: [UnsupportedChain, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Signals about one token. Not a score and not advice"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "Signals about one token. Not a score and not advice"),
     HttpApiEndpoint.get("liquidity", "/api/v1/tokens/:chain/:address/liquidity", {
       params: tokenParams,
       query: LiquidityQuery,
@@ -209,7 +214,9 @@ export class TokensGroup extends HttpApiGroup.make("tokens")
       query: NoQuery,
       success: TokenMetadataAnswer,
       error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Metadata of one token, from the chain and from the document behind its URI"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "Metadata of one token, from the chain and from the document behind its URI"),
     HttpApiEndpoint.post("prices", "/api/v1/prices", {
       query: NoQuery,
       payload: PricesBody,

@@ -4,7 +4,7 @@ import { Address } from "../domain/Address.ts"
 import { Status } from "../domain/Scalar.ts"
 import { CursorExpired, DataUnavailable, InvalidCursor, UnsupportedChain } from "./errors/problems.ts"
 import { Authorization } from "./middleware/Authorization.ts"
-import { Cost } from "./middleware/Metering.ts"
+import { Cost, FromMemory } from "./middleware/Metering.ts"
 import { LimitParameter, NextCursor } from "./pages.ts"
 import { IntegerParameter, optional, tokenParams } from "./parameters.ts"
 import {
@@ -132,12 +132,15 @@ export class TopTradersGroup extends HttpApiGroup.make("topTraders")
       query: TopTradersQuery,
       success: TopTradersAnswer,
       error: [UnsupportedChain, InvalidCursor, CursorExpired, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Wallets that trade a token most, by observed volume in USD"),
+    })
+      .annotate(FromMemory, true)
+      .annotate(OpenApi.Summary, "Wallets that trade a token most, by observed volume in USD"),
     HttpApiEndpoint.get("leaders", "/api/v1/wallets/leaders", {
       query: LeadersQuery,
       success: LeadersAnswer,
       error: [InvalidCursor, CursorExpired, DataUnavailable]
     })
+      .annotate(FromMemory, true)
       .annotate(Cost, 2)
       .annotate(OpenApi.Summary, "Wallets by known realized profit, volume or trades over all tokens")
       .annotate(

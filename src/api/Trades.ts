@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
 import { DataUnavailable, InvalidCursor, TokenNotFound, UnsupportedChain } from "./errors/problems.ts"
+import { FromMemory } from "./middleware/Metering.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { CursorParameter, LimitParameter, NextCursor } from "./pages.ts"
 import { DecimalParameter, optional, refuse, tokenParams, UnixSecond } from "./parameters.ts"
@@ -102,6 +103,7 @@ export class TradesGroup extends HttpApiGroup.make("trades")
       success: TokenTradesAnswer,
       error: [UnsupportedChain, InvalidCursor, TokenNotFound, DataUnavailable]
     })
+      .annotate(FromMemory, true)
       .annotate(OpenApi.Summary, "Trades of one token, newest first")
       .annotate(
         OpenApi.Description,

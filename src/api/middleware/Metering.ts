@@ -23,6 +23,14 @@ export const Budget = Context.Reference<BudgetName | null>("fathom/api/middlewar
 /** Endpoint annotation. The units that are charged up front. */
 export const Cost = Context.Reference<number>("fathom/api/middleware/Metering/Cost", { defaultValue: () => 1 })
 
+/**
+ * Endpoint annotation. True for a read that is usually answered from memory, so that the fast path tries it before the
+ * router. Its handler reads only `params` and `query` of its input, and adds no header to its answer.
+ */
+export const FromMemory = Context.Reference<boolean>("fathom/api/middleware/Metering/FromMemory", {
+  defaultValue: () => false
+})
+
 /** The meter of the current request. */
 export class Meter extends Context.Service<
   Meter,

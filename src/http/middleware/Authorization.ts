@@ -23,7 +23,8 @@ const makeTerms = ({ annotations, identifier }: HttpApiEndpoint.Top, group: stri
 
 const termsByEndpoint = new WeakMap<HttpApiEndpoint.Top, ReturnType<typeof makeTerms>>()
 
-const termsOf = (endpoint: HttpApiEndpoint.Top, group: string) => {
+/** What the admission of an endpoint needs. */
+export const termsOf = (endpoint: HttpApiEndpoint.Top, group: string) => {
   const terms = termsByEndpoint.get(endpoint) ?? makeTerms(endpoint, group)
   termsByEndpoint.set(endpoint, terms)
   return terms

@@ -27,7 +27,7 @@ export interface RequestContext {
   readonly id: string
   /** `X-Client-Request-Id` of the caller, if it may be echoed. */
   readonly clientId: string | undefined
-  /** The span of the request; undefined where nothing is traced, as on the fast path of quotes. */
+  /** The span of the request; undefined where nothing is traced. */
   trace: { readonly traceId: string; readonly spanId: string } | undefined
   /** True when the endpoint requires a key. The response is then `no-store`. */
   keyed: boolean

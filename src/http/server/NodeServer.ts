@@ -4,7 +4,7 @@ import { HttpServerError, type HttpServerRequest, type HttpServerResponse } from
 import { createServer, type Server } from "node:http"
 import { Server as NetServer, type Socket } from "node:net"
 import { Drain } from "../Drain.ts"
-import type { Handle } from "./fastQuotePath.ts"
+import type { Handle } from "./fastPath.ts"
 import { parserOptions, handleRequests } from "./parserErrors.ts"
 import { PlainResponse } from "./PlainResponse.ts"
 import { fairTurns } from "./fairTurns.ts"

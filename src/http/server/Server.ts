@@ -83,8 +83,9 @@ import type { Settings } from "../Settings.ts"
 import { liveSockets } from "../streams/LiveSocket.ts"
 import { marketSocket } from "../streams/marketSocket.ts"
 import { trackerSocket } from "../streams/trackerSocket.ts"
-import { fastQuotePath } from "./fastQuotePath.ts"
+import { fastPath, Handlers, noteHandlers } from "./fastPath.ts"
 import { Listening, serve } from "./NodeServer.ts"
+import { quoteShortcut } from "./plainQuoteQuery.ts"
 import { openPaths } from "./openPaths.ts"
 import { requestLog } from "./requestLog.ts"
 import { operationNames, requestMetrics } from "./requestMetrics.ts"
@@ -186,7 +187,7 @@ const handlers = Layer.mergeAll(
 )
 
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers)),
+  Layer.mergeAll(HttpApiBuilder.layer(Api), noteHandlers(Api)).pipe(Layer.provide(handlers)),
   ApiDocument.layer,
   mcp,
   CompatRoutes.layer,
@@ -202,16 +203,16 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
     Effect.flatMap(
       Effect.all([
         HttpRouter.toHttpEffect(routes),
-        fastQuotePath,
+        Effect.flatMap(quoteShortcut, (shortcut) => fastPath(Api, shortcut)),
         Effect.flatMap(Effect.all([trackerSocket, marketSocket]), liveSockets),
         requestMetrics(nameOf),
         requestLog(nameOf)
       ]),
-      ([app, fastPath, upgrade, measured, logged]) =>
+      ([app, quickly, upgrade, measured, logged]) =>
         Effect.andThen(
           InnerApp.use((inner) => Effect.sync(() => void (inner.app = app))),
           serve(app, {
-            fastPath,
+            fastPath: quickly,
             measured: (handle) => measured(logged(handle)),
             upgrade,
             openPaths: openPaths(Api, pages)
@@ -219,6 +220,6 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
         )
     )
   ).pipe(
-    Layer.provide([LiveSessions.layer, MarketSessions.layer, ground, InnerApp.layer]),
+    Layer.provide([LiveSessions.layer, MarketSessions.layer, ground, InnerApp.layer, Handlers.layer]),
     Layer.provide(QuoteTicks.layer)
   )

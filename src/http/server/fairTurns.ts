@@ -5,7 +5,7 @@
  * answered when the head of its response is written, so open streams delay no request.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Handle } from "./fastQuotePath.ts"
+import type { Handle } from "./fastPath.ts"
 import { secretIn } from "../middleware/bearer.ts"
 import { contextOf } from "../middleware/RequestContext.ts"
 import { HEAD_WRITTEN } from "./PlainResponse.ts"

@@ -1,6 +1,10 @@
+import { Effect } from "effect"
 import { defaults } from "../../api/Spot.ts"
 import { addressOf, type Mint } from "../../domain/Address.ts"
 import { MAX_U64 } from "../../domain/Amount.ts"
+import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
+import { quoteText } from "../streams/wireQuote.ts"
+import type { Shortcut } from "./fastPath.ts"
 import type { QuoteRequest } from "../../api/schemas/Quote.ts"
 
 const ATOMIC = /^[1-9][0-9]{0,19}$/u
@@ -70,3 +74,14 @@ export const plainQuoteQuery = (query: string): QuoteRequest | undefined => {
   }
   return { inputMint, outputMint, amount, slippageBps: slippageBps ?? defaults.quoteSlippageBps, outputDecimals }
 }
+
+/** The shortcut of quotes. */
+export const quoteShortcut: Effect.Effect<Shortcut, never, QuoteEngine> = Effect.map(QuoteEngine, (engine) => ({
+  operation: "spot.quote",
+  path: "/api/v1/spot/quote?",
+  begin: (query) => {
+    const request = plainQuoteQuery(query)
+    return request && engine.quote(request)
+  },
+  text: quoteText
+}))

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Random } from "effect"
 import type { IncomingMessage } from "node:http"
 import { shareSetting } from "../../domain/countSetting.ts"
-import type { Handle } from "./fastQuotePath.ts"
+import type { Handle } from "./fastPath.ts"
 import { contextOf } from "../middleware/RequestContext.ts"
 
 /** `REQUEST_LOG`: share of requests that are logged, from 0 to 1; 0 by default. */

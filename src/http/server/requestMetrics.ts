@@ -2,7 +2,7 @@
 import { Context, Effect, Metric } from "effect"
 import { FindMyWay, type HttpRouter } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
-import type { Handle } from "./fastQuotePath.ts"
+import type { Handle } from "./fastPath.ts"
 import { compatPaths } from "../compat/CompatRoutes.ts"
 import { MCP_PATH } from "../mcp/paths.ts"
 import { routerConfig } from "../middleware/routes.ts"

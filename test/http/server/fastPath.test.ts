@@ -1,8 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { UnknownToken } from "../../../src/api/schemas/Token.ts"
 import { DEFAULT_PLAN } from "../../../src/api/schemas/Plan.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { SOL } from "../../../src/domain/Address.ts"
+import { Tape } from "../../../src/market/tape/Tape.ts"
+import { RiskReader } from "../../../src/tokens/risk/RiskReader.ts"
+import { TokenReader } from "../../../src/tokens/TokenReader.ts"
+import { mintOf } from "../../market/tape/tape.ts"
+import { block, makeBooks, reading, setSecond } from "../../support/reads.ts"
+import { at } from "../../support/views.ts"
 import { exchange, keyOf, running, secretOf } from "../../support/http.ts"
 import { COLD, engineOver, LONELY, makeMarket, type Market, ODD, SHALLOW, TOKEN } from "../../support/market.ts"
 
@@ -171,6 +179,91 @@ layer(running({ keys: [keyOf("a")], limiter: distant, engine: engineOver(market)
       assert.match(answer, /^HTTP\/1\.1 200/u)
       assert.strictEqual(remaining(answer), 299)
       assert.deepStrictEqual(calls, ["admit"])
+    })
+  )
+})
+
+const mint = mintOf(1)
+const books = makeBooks()
+
+/** Reads whose answers are in memory. */
+const reads = [
+  `/api/v1/market/chart/${mint}?resolution=1m&limit=5`,
+  "/api/v1/market/lighthouse",
+  "/api/v1/market/overview?window=1h",
+  "/api/v1/market/movement",
+  "/api/v1/market/discovery",
+  `/api/v1/tokens/solana/${mint}/stats`,
+  `/api/v1/tokens/solana/${mint}/top-traders`
+]
+
+layer(reading({ books, world: { keys: [keyOf("a"), keyOf("b", { scopes: ["perps.read"] })] } }))(
+  "reads of the market",
+  (it) => {
+    it.effect("have the same bytes on either path", () =>
+      Effect.gen(function* () {
+        const tape = yield* Tape
+        yield* setSecond(1000)
+        yield* tape.apply(block(0))
+        yield* tape.apply(block(1000, { trades: [at(1000)] }))
+        for (const target of reads) {
+          for (const [key, status] of [["a", 200] as const, ["b", 403] as const]) {
+            const fast = steady(yield* ask(target, [bearer(key)]))
+            const standard = steady(yield* ask(target, [bearer(key), "Content-Length: 0"]))
+            assert.deepStrictEqual(fast, standard)
+            assert.isTrue(fast.head.some((line) => line.startsWith(`http/1.1 ${status}`)))
+          }
+        }
+      })
+    )
+
+    it.effect("refuse what their schemas refuse, on either path", () =>
+      Effect.gen(function* () {
+        for (const target of reads) {
+          const wrong = `${target}${target.includes("?") ? "&" : "?"}foo=1`
+          const fast = steady(yield* ask(wrong, [bearer("a")]))
+          assert.deepStrictEqual(fast, steady(yield* ask(wrong, [bearer("a"), "Content-Length: 0"])))
+          assert.isTrue(fast.head.some((line) => line.startsWith("http/1.1 400")))
+        }
+      })
+    )
+  }
+)
+
+let started = 0
+const waiting = Effect.andThen(
+  Effect.promise(async () => started++),
+  Effect.fail(new UnknownToken({ mint }))
+)
+const unread = Effect.die("this test reads facts only")
+const slowTokens = Layer.mergeAll(
+  Layer.succeed(TokenReader, {
+    decimalsOf: () => Effect.succeed(null),
+    factsOf: () => waiting,
+    liquidityOf: () => unread,
+    holdersOf: () => unread,
+    holderHistoryOf: () => unread,
+    metadataOf: () => unread,
+    poolOf: () => unread,
+    pricesOf: () => unread
+  }),
+  Layer.succeed(RiskReader, { riskOf: () => unread })
+)
+
+layer(running({ keys: [keyOf("a")], tokens: slowTokens }))("a read that has to wait", (it) => {
+  it.effect("is left to the default handler for a second", () =>
+    Effect.gen(function* () {
+      const target = `/api/v1/tokens/solana/${mint}`
+      const first = yield* ask(target, [bearer("a")])
+      assert.match(first, /^HTTP\/1\.1 404/u)
+      // The fast path began it once, and the default handler once more.
+      assert.strictEqual(started, 2)
+      const second = yield* ask(target, [bearer("a")])
+      assert.strictEqual(started, 3)
+      assert.deepStrictEqual([remaining(first), remaining(second)], [119, 118])
+      yield* TestClock.adjust("1 second")
+      yield* ask(target, [bearer("a")])
+      assert.strictEqual(started, 5)
     })
   )
 })
