@@ -7,6 +7,7 @@ import { ownTurn } from "../../domain/loopTime.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import { newestFirst } from "../model/TradesRequest.ts"
 import type { StoredBatch, StoredLaunch } from "../model/StoredBatch.ts"
+import { transaction } from "../../storage/transaction.ts"
 import { columnsOf } from "./arrays.ts"
 import type { TradeNames } from "./tradeNames.ts"
 import {
@@ -129,6 +130,14 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     `
   }
 
+  /**
+   * Runs a read of the newest rows of a wallet. By its statistics the planner takes a large wallet for a small one: it knows
+   * that the first bytes of the wallet and the wallet are both frequent, and not that they are the same. Then it would sort all
+   * rows of the wallet instead of reading the newest ones from the index.
+   */
+  const byIndex = <A, E>(read: Effect.Effect<A, E>) =>
+    transaction(sql, Effect.andThen(sql`set local enable_bitmapscan = off`, read))
+
   const launchesWithin = SqlSchema.findAll({
     Request: SpanRow,
     Result: LaunchRow,
@@ -247,6 +256,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
 
   return {
     readTrades,
+    byIndex,
 
     /**
      * Prepares the statements that insert trades that are not stored yet. Gives numbers to their names at once, so it must
@@ -346,7 +356,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
 
     /** The newest trades and transfers of a wallet, newest first, without the trades of single pools of a route. */
     ofWallet: (chain: number, wallet: Address, limit: number) =>
-      Effect.flatMap(newestOf(chain, wallet, limit, -1).values, (rows) => readTrades(rows, wallet)),
+      Effect.flatMap(byIndex(newestOf(chain, wallet, limit, -1).values), (rows) => readTrades(rows, wallet)),
 
     /**
      * The same after a slot, with the newest stored slot of the chain and what was repaired until then, all of one moment.
@@ -354,13 +364,15 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
      */
     ofWalletNow: Effect.fnUntraced(function* (chain: number, wallet: Address, limit: number, after = -1) {
       const gaps = sql`select string_agg(from_slot || '-' || to_slot, ' ' order by from_slot) from block_gaps where chain = ${chain}`
-      const found = yield* sql`
+      const read = sql`
         select slot, ${sql.literal("null, ".repeat(COLUMN_COUNT - 1))}
           concat_ws(' ', repairs, first_slot, extract(epoch from read_from), (${gaps})) as repaired
         from chains where id = ${chain} and slot is not null
         union all
         select own.*, null from (${newestOf(chain, wallet, limit, after)}) as own
       `.values
+      // After a slot there are few rows.
+      const found = yield* after < 0 ? byIndex(read) : read
       const marks = found.flatMap(markOf)
       const rows = yield* readTrades(
         found.filter((row) => markOf(row).length === 0),
