@@ -271,6 +271,7 @@ const watched = Layer.succeed(WatchedWallets, { has: (wallet) => wallet === EXCH
 const reader = WalletReader.layer.pipe(
   Layer.provide([
     WalletIndex.layerStored.pipe(Layer.provide(watched)),
+    watched,
     LedgerReader.layerNone,
     WalletAccounts.layerNamed,
     tokenAccounts,

@@ -110,7 +110,7 @@ const rowFilters = {
 }
 
 const CSV =
-  "`csv` answers like `Accept: text/csv`: every row that passes, without pages. How well the wallet is known is in the JSON answer."
+  "`csv` answers like `Accept: text/csv`: every row that passes among the newest 10,000, without pages. How well the wallet is known is in the JSON answer."
 
 export const WalletTradesQuery = Schema.Struct({
   ...rowFilters,
@@ -148,13 +148,13 @@ const rowsMeta = <const Version extends string>(version: Version) =>
 export const WalletTradesAnswer = pageOf(WalletTrade, rowsMeta("public-wallet-trades-v1"), {
   identifier: "WalletTradesAnswer",
   description:
-    "Trades of one wallet, newest first. The newest 10,000 trades and transfers of a wallet are held. The pages after the first show the rows as the first page read them, for a minute."
+    "Trades of one wallet, newest first. The newest 10,000 trades and transfers of a wallet are held; the pages after the first show them as the first page read them, for a minute. Older trades follow from the store, unless the wallet's transactions were read. Of those one page searches 5,000 rows, so that it may have fewer rows than asked for, or none, with a `nextCursor`."
 })
 
 export const WalletTransfersAnswer = pageOf(WalletTransfer, rowsMeta("public-wallet-transfers-v1"), {
   identifier: "WalletTransfersAnswer",
   description:
-    "Transfers of one wallet, newest first. Of a mint they are recorded from the wallet's first trade in it on, so that the coverage is never complete."
+    "Transfers of one wallet, newest first. Of a mint they are recorded from the wallet's first trade in it on, so that the coverage is never complete. Of a tracked wallet transfers older than the newest 10,000 rows follow from the store, like trades."
 })
 
 export class WalletLotsAnswer extends Schema.Opaque<WalletLotsAnswer>()(

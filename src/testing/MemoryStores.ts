@@ -19,6 +19,7 @@ import { isMoneySwap } from "../market/model/TokenPrices.ts"
 import { joinProgress, repairedProgress, type TradeProgress } from "../market/model/TradeProgress.ts"
 import {
   inOrder,
+  isOlder,
   isRequested,
   largestOf,
   type MoneySwapsRequest,
@@ -188,6 +189,15 @@ export const makeMemoryStores = (): MarketStores => {
             .toSorted(newestFirst)
             .slice(0, limit)
         ),
+      olderOf: (request) =>
+        Effect.map(opened, (stored) => ({
+          trades: Array.from(stored.blocks.values())
+            .flatMap((batch) => [...batch.trades, ...(batch.transfers ?? [])])
+            .filter((trade) => isOlder(trade, request))
+            .toSorted(newestFirst)
+            .slice(0, request.limit),
+          searchedTo: null
+        })),
       swapsOf: (request) =>
         Effect.map(opened, (stored) => ({
           trades: trades(stored)

@@ -5,11 +5,14 @@ import { COMPLETE, incomplete } from "../domain/Scalar.ts"
 import type { WalletPerformance } from "../api/schemas/WalletPerformance.ts"
 import type { WalletTrade, WalletTransfer } from "../api/schemas/WalletTrades.ts"
 import type { WalletPnlHistory, WalletPositions } from "../api/schemas/WalletPositions.ts"
+import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import type { Bar } from "../market/memory/foldBars.ts"
 import type { MarketStateReads } from "../market/tape/MarketReads.ts"
 import type { TradeHistory } from "../market/model/TradeHistory.ts"
 import { funderOf } from "../market/model/WalletOpenings.ts"
+import type { OlderRequest } from "../market/model/TradesRequest.ts"
 import { Market } from "../market/tape/Market.ts"
+import { WatchedWallets } from "../market/tape/WatchedWallets.ts"
 import type { TradeStoreUnavailable } from "../api/schemas/Trade.ts"
 import { type WalletRow, type WalletRows, WalletsUnavailable } from "../api/schemas/WalletSummary.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
@@ -34,12 +37,16 @@ import { makeUnits } from "./readUnits.ts"
 import { NOTHING_STORED, type RelatedFound, relatedPage, type RelatedRequest } from "./relatedWallets.ts"
 import { walletPosition } from "./walletPositions.ts"
 import {
+  continuedPage,
   firstTransfer,
   type FundingFound,
+  olderFrom,
   tradesPage,
   transfersPage,
   type WalletRowsPage,
-  type WalletRowsRequest
+  type WalletRowsRequest,
+  walletTrade,
+  walletTransfer
 } from "./walletTrades.ts"
 import { type Holdings, positionsThatCount, walletSummary } from "./walletSummary.ts"
 
@@ -81,7 +88,7 @@ export class WalletReader extends Context.Service<
     ): Effect.Effect<WalletPositions & Pick<PositionsPage, "next">, WalletsUnavailable>
     /** Results of the closed positions of a wallet. Same deadline and failure. */
     performanceOf(wallet: Address): Effect.Effect<WalletPerformance, WalletsUnavailable>
-    /** A page of the trades that are held of a wallet, newest first. Same deadline and failure. */
+    /** A page of the trades of a wallet, newest first: those that are held, then those that only the store has. Same deadline and failure. */
     tradesOf(
       wallet: Address,
       request: WalletRowsRequest
@@ -116,10 +123,18 @@ export class WalletReader extends Context.Service<
   > = Layer.suspend(() => Layer.effect(WalletReader, make))
 }
 
+/** Rows of one kind: how they are selected from what is held, and written. */
+interface RowsOfKind<Row> {
+  readonly kind: OlderRequest["kind"]
+  readonly pageOf: (held: Pick<Holdings, "backfill" | "history">, request: WalletRowsRequest) => WalletRowsPage<Row>
+  readonly rowOf: (trade: TapeTrade) => Row
+}
+
 const make = Effect.gen(function* () {
   const identities = yield* IdentityStore
   const prices = yield* PriceBook
   const tape = yield* Market
+  const watched = yield* WatchedWallets
   const { begin, holdingsOfAll, rowsOf: rowsOfWallet } = yield* makeHoldings
 
   const rowsOf = Effect.fn("WalletReader.rowsOf")(
@@ -233,13 +248,37 @@ const make = Effect.gen(function* () {
   const heldOf = (wallet: Address, { before }: WalletRowsRequest) =>
     before === null ? Cache.refresh(kept, wallet) : Cache.get(kept, wallet)
 
-  const tradesOf = Effect.fn("WalletReader.tradesOf")(function* (wallet: Address, request: WalletRowsRequest) {
-    return tradesPage(yield* heldOf(wallet, request), request)
+  /**
+   * A page of what is held, and beyond it of what only the store has. Which transfers count of a wallet that is not watched
+   * depends on its first trades, so that only held ones do.
+   */
+  const rowsPageOf = Effect.fnUntraced(function* <Row>(
+    wallet: Address,
+    request: WalletRowsRequest,
+    { kind, pageOf, rowOf }: RowsOfKind<Row>
+  ) {
+    const held = yield* heldOf(wallet, request)
+    const found = pageOf(held, request)
+    const [from, stored] = [olderFrom(held, request, found), tape.stored()]
+    if (from === null || stored === null || (kind === "transfers" && !watched.has(wallet))) {
+      return found
+    }
+    const { fromMs, limit, mint, side, toMs } = request
+    const room = limit - found.rows.length
+    const older = yield* Effect.mapError(
+      stored.trades.olderOf({ wallet, kind, mint, side, fromMs, toMs, before: from, limit: room + 1 }),
+      (cause) => new WalletsUnavailable({ cause })
+    )
+    return continuedPage(found, held, request, { from, older, rowOf })
   })
 
-  const transfersOf = Effect.fn("WalletReader.transfersOf")(function* (wallet: Address, request: WalletRowsRequest) {
-    return transfersPage(yield* heldOf(wallet, request), request)
-  })
+  const tradesOf = Effect.fn("WalletReader.tradesOf")((wallet: Address, request: WalletRowsRequest) =>
+    rowsPageOf(wallet, request, { kind: "trades", pageOf: tradesPage, rowOf: walletTrade })
+  )
+
+  const transfersOf = Effect.fn("WalletReader.transfersOf")((wallet: Address, request: WalletRowsRequest) =>
+    rowsPageOf(wallet, request, { kind: "transfers", pageOf: transfersPage, rowOf: walletTransfer })
+  )
 
   const unitsOf = yield* makeUnits
 

@@ -4,6 +4,7 @@ import type { WalletFunding } from "../api/schemas/WalletBalances.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import { type Coverage, COMPLETE, incomplete, type Status } from "../domain/Scalar.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
+import type { OlderFound } from "../market/model/TradesRequest.ts"
 import { tokenTrade } from "../market/reads/tokenTrade.ts"
 import type { OpeningRecord } from "../market/model/WalletOpenings.ts"
 import { openingTransfer } from "./relatedWallets.ts"
@@ -27,6 +28,8 @@ export interface WalletRowsRequest {
   /** Null starts with the newest row. */
   readonly before: WalletPlace | null
   readonly limit: number
+  /** True to leave out rows that only the store has. */
+  readonly isHeldOnly?: boolean
 }
 
 /** A page of rows, newest first, and how well the wallet is known. */
@@ -56,7 +59,7 @@ const passes =
     (toMs === null || trade.timeMs < toMs) &&
     (before === null || newestFirst(before, trade) < 0)
 
-const placeOf = ({ index, mint, signature, slot }: TapeTrade): WalletPlace => ({ slot, index, signature, mint })
+const placeOf = ({ index, mint, signature, slot }: WalletPlace): WalletPlace => ({ slot, index, signature, mint })
 
 const page = <Row>(
   { backfill, history }: Pick<Holdings, "backfill" | "history">,
@@ -83,12 +86,12 @@ const known = <Row>({ reason, ...rest }: ReturnType<typeof page<Row>>): WalletRo
   coverage: reason === null ? COMPLETE : incomplete(reason)
 })
 
-const walletTrade = (trade: TapeTrade): WalletTrade => {
+export const walletTrade = (trade: TapeTrade): WalletTrade => {
   const { isWhole: _, wallet: __, ...row } = tokenTrade(trade)
   return row
 }
 
-const walletTransfer = ({
+export const walletTransfer = ({
   amount,
   counterparty,
   decimals,
@@ -112,6 +115,54 @@ const walletTransfer = ({
   amount,
   decimals
 })
+
+/** A page beyond the held rows. */
+interface Older<Row> {
+  /** Where the held rows ended. */
+  readonly from: WalletPlace
+  /** One row more than the page has room for shows that there is another page. */
+  readonly older: OlderFound
+  readonly rowOf: (trade: TapeTrade) => Row
+}
+
+/**
+ * The place where rows that only the store has begin; null when the held ones suffice. The store has every older row of a
+ * wallet whose transactions were not read.
+ */
+export const olderFrom = (
+  { backfill, history }: Pick<Holdings, "backfill" | "history">,
+  { before, fromMs, isHeldOnly = false }: WalletRowsRequest,
+  { next }: Pick<WalletRowsPage<never>, "next">
+): WalletPlace | null => {
+  const oldest = history?.trades.at(-1)
+  if (isHeldOnly || next !== null || backfill !== null || history?.truncated !== true || oldest === undefined) {
+    return null
+  }
+  const from = before === null || newestFirst(oldest, before) > 0 ? placeOf(oldest) : before
+  return fromMs !== null && oldest.timeMs < fromMs ? null : from
+}
+
+/** The page with rows that the store has beyond the held ones. */
+export const continuedPage = <Row>(
+  found: WalletRowsPage<Row>,
+  { backfill, history }: Pick<Holdings, "backfill" | "history">,
+  { limit }: WalletRowsRequest,
+  { from, older: { searchedTo, trades }, rowOf }: Older<Row>
+): WalletRowsPage<Row> => {
+  const room = limit - found.rows.length
+  const page = trades.slice(0, room)
+  const last = trades.length > room ? (page.at(-1) ?? from) : searchedTo
+  const begins = [found.coveredFromMs, history?.liveSinceMs, page.at(-1)?.timeMs].filter(
+    (ms) => ms !== null && ms !== undefined
+  )
+  return known({
+    ...found,
+    reason: historyReason(backfill, history),
+    rows: [...found.rows, ...page.map(rowOf)],
+    next: last === null ? null : placeOf(last),
+    coveredFromMs: begins.length === 0 ? null : Math.min(...begins)
+  })
+}
 
 /** A page of the trades of a wallet. Complete only when its whole life was read. */
 export const tradesPage = (

@@ -4,14 +4,21 @@ import { TestClock } from "effect/testing"
 import type { Address } from "../../src/domain/Address.ts"
 import { IdentityStoreUnavailable } from "../../src/api/schemas/WalletIdentity.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
+import { NOT_BEGUN } from "../../src/wallets/historyProgress.ts"
 import { emptyPosition } from "../../src/wallets/ledger.ts"
 import { LedgerProjection, LedgerUnavailable } from "../../src/wallets/LedgerReader.ts"
 import { NO_LOTS } from "../../src/wallets/lots.ts"
 import { WalletIndexUnavailable } from "../../src/wallets/WalletIndex.ts"
+import type { WalletPlace, WalletRowsPage, WalletRowsRequest } from "../../src/wallets/walletTrades.ts"
+import { marketStores } from "../../src/market/model/MarketStores.ts"
+import { Market } from "../../src/market/tape/Market.ts"
+import { Tape } from "../../src/market/tape/Tape.ts"
+import { WatchedWallets } from "../../src/market/tape/WatchedWallets.ts"
+import * as MemoryStores from "../../src/testing/MemoryStores.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import { FULL, UNKNOWN_WALLET, recordOf } from "./identities.ts"
 import { type Findings, indexOf, readerOver } from "./readers.ts"
-import { MINT, MINT_2, OTHER, START, tradeOf, usd, WALLET, walletOf } from "./trades.ts"
+import { blockOf, MINT, MINT_2, OTHER, START, tradeOf, usd, WALLET, walletOf } from "./trades.ts"
 
 const rowsOf = (findings: Findings, ...wallets: ReadonlyArray<Address>) =>
   WalletReader.use((reader) => reader.rowsOf(wallets)).pipe(Effect.provide(readerOver(findings)))
@@ -330,6 +337,92 @@ describe("a native ledger", () => {
     Effect.gen(function* () {
       const [row] = (yield* rowsOf({ ...known, ledger: unavailable }, WALLET)).wallets
       assert.strictEqual(row?.summary?.wallet.total, "16")
+    })
+  )
+})
+
+describe("pages of a wallet with more rows than are held", () => {
+  const HELD = 5
+  const slots = Array.from({ length: 23 }, (_, n) => 23 - n)
+  const rows = slots.flatMap((slot) => [
+    tradeOf({ slot, index: 1, role: "transfer", signature: `moved_${slot}` }),
+    tradeOf({ slot, side: slot % 3 === 0 ? "sell" : "buy" })
+  ])
+  const stored = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const stores = yield* marketStores
+      yield* stores.blocks.open({ genesis: "large", isSandbox: true })
+      const blocks = slots.toReversed().map((slot) => {
+        const [moved, swap] = rows.filter((row) => row.slot === slot)
+        return blockOf(swap === undefined ? [] : [swap], { transfers: moved === undefined ? [] : [moved] })
+      })
+      yield* stores.blocks.append(blocks)
+      ;(yield* Tape).keep(stores)
+    })
+  ).pipe(Layer.provideMerge(MemoryStores.layer), Layer.provideMerge(Market.layerManual()), Layer.orDie)
+  const holding = (given: Findings = {}) =>
+    readerOver({
+      tape: stored,
+      index: (wallet, share) =>
+        Effect.map(indexOf({ [WALLET]: rows })(wallet, { ...share, events: HELD }), (held) => {
+          const oldest = held?.trades.at(-1)
+          return held === null || oldest === undefined
+            ? null
+            : { ...held, coveredFromMs: oldest.timeMs, liveSinceMs: null }
+        }),
+      ...given
+    })
+  const request = { mint: null, side: null, fromMs: null, toMs: null, before: null, limit: 4 }
+
+  /** The slots of all pages, and the reasons that they give. */
+  const walk = Effect.fnUntraced(function* (kind: "tradesOf" | "transfersOf", given: Partial<WalletRowsRequest> = {}) {
+    const reader = yield* WalletReader
+    const [found, reasons] = [[] as Array<number>, new Set<string | null>()]
+    let oldestMs: number | null = null
+    for (let before: WalletPlace | null = null, pages = 0; pages === 0 || before !== null; pages++) {
+      const page: WalletRowsPage<{ readonly slot: number }> = yield* reader[kind](WALLET, {
+        ...request,
+        ...given,
+        before
+      })
+      found.push(...page.rows.map(({ slot }) => slot))
+      reasons.add(page.coverage.reason)
+      oldestMs = page.coveredFromMs
+      before = page.next
+      assert.isBelow(pages, 30)
+    }
+    return { found, reasons: [...reasons], oldestMs }
+  })
+
+  it.effect("go on in the store, and cover what they show", () =>
+    Effect.gen(function* () {
+      const all = { found: slots, reasons: ["observed_swaps_only"], oldestMs: START + 400 }
+      assert.deepStrictEqual(yield* walk("tradesOf"), all)
+      // The second page ends where the held rows end.
+      assert.deepStrictEqual(yield* walk("tradesOf", { limit: 1 }), all)
+      assert.deepStrictEqual((yield* walk("tradesOf", { side: "sell" })).found, [21, 18, 15, 12, 9, 6, 3])
+      const middle = { fromMs: START + 7 * 400, toMs: START + 10 * 400 }
+      assert.deepStrictEqual((yield* walk("tradesOf", middle)).found, [9, 8, 7])
+      assert.deepStrictEqual((yield* walk("tradesOf", { fromMs: START + 22 * 400 })).found, [23, 22])
+    }).pipe(Effect.provide(holding()))
+  )
+
+  it.effect("end with the held rows when only these are asked for, or the wallet's transactions were read", () =>
+    Effect.gen(function* () {
+      const held = yield* Effect.provide(walk("tradesOf", { isHeldOnly: true }), holding())
+      assert.deepStrictEqual([held.found, held.reasons], [[23, 22], ["limit_clipped"]])
+      const read = holding({ history: () => Effect.succeed({ progress: NOT_BEGUN, trades: [] }) })
+      assert.deepStrictEqual((yield* Effect.provide(walk("tradesOf"), read)).found, [23, 22])
+    })
+  )
+
+  it.effect("have older transfers of watched wallets alone", () =>
+    Effect.gen(function* () {
+      const others = yield* Effect.provide(walk("transfersOf"), holding())
+      assert.deepStrictEqual([others.found, others.reasons], [[23, 22, 21], ["limit_clipped"]])
+      const watching = Layer.succeed(WatchedWallets, { has: (wallet) => wallet === WALLET })
+      const watched = yield* Effect.provide(walk("transfersOf"), Layer.provide(Layer.fresh(holding()), watching))
+      assert.deepStrictEqual([watched.found, watched.reasons], [slots, ["observed_swaps_only"]])
     })
   )
 })

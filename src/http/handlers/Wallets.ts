@@ -242,7 +242,7 @@ export const layer = HttpApiBuilder.group(
     const tradesText = Effect.fnUntraced(function* (wallet: Address, query: typeof WalletTradesQuery.Type) {
       yield* unpaged(query)
       yield* enterBatch(batch)
-      const request = { ...tradeFilter(query), before: null, limit: MOST_ROWS }
+      const request = { ...tradeFilter(query), before: null, limit: MOST_ROWS, isHeldOnly: true }
       const { rows } = yield* Effect.catch(reader.tradesOf(wallet, request), unavailable)
       return csvResponse(csvText(TRADE_COLUMNS, rows.map(tradeCells)), `trades-${wallet}`)
     }, Effect.scoped)
@@ -266,7 +266,7 @@ export const layer = HttpApiBuilder.group(
     const transfersText = Effect.fnUntraced(function* (wallet: Address, query: typeof WalletTransfersQuery.Type) {
       yield* unpaged(query)
       yield* enterBatch(batch)
-      const request = { ...transferFilter(query), before: null, limit: MOST_ROWS }
+      const request = { ...transferFilter(query), before: null, limit: MOST_ROWS, isHeldOnly: true }
       const { rows } = yield* Effect.catch(reader.transfersOf(wallet, request), unavailable)
       return csvResponse(csvText(TRANSFER_COLUMNS, rows.map(transferCells)), `transfers-${wallet}`)
     }, Effect.scoped)

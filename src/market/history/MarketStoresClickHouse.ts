@@ -230,6 +230,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
             )
       ),
       ofWallet: query("TradeHistory.ofWallet", trades.ofWallet),
+      olderOf: query("TradeHistory.olderOf", trades.olderOf),
       swapsOf: query("TradeHistory.swapsOf", trades.swapsOf),
       largestOf: query("TradeHistory.largestOf", trades.largestOf),
       supplyOf: recorded("TradeHistory.supplyOf", (id, request: SupplyRequest) =>

@@ -30,7 +30,7 @@ import type { HolderHistoryRequest, HolderSnapshot } from "../model/HolderHistor
 import { makeSupplyTable } from "./supplyTable.ts"
 import { keptSecondsOf, minuteBarsKept } from "./barRetention.ts"
 import { makeTradeNames } from "./tradeNames.ts"
-import { makeLargest, makeTokenSwaps, makeTradePages } from "./tradePages.ts"
+import { makeLargest, makeOlder, makeTokenSwaps, makeTradePages } from "./tradePages.ts"
 import { makeTradeTable } from "./tradeTable.ts"
 import { makeWalletRows } from "./walletRows.ts"
 import { LATE_SECONDS } from "../model/windows.ts"
@@ -98,6 +98,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
   const trades = makeTradeTable(sql, names)
   const pageOf = makeTradePages(sql, trades)
   const walletRows = makeWalletRows(trades)
+  const olderOf = makeOlder(sql, trades)
   const largest = makeLargest(sql, trades)
   const tokenSwaps = makeTokenSwaps(sql, trades)
   // The writer and repairs take turns: each continues from the state that the other has stored.
@@ -292,6 +293,7 @@ const make = Effect.fnUntraced(function* (cleansUp: boolean) {
       moneySwapsOf: query("TradeHistory.moneySwapsOf", write, tokenSwaps.of),
       tokenSwapsAfter: query("TradeHistory.tokenSwapsAfter", write, tokenSwaps.after),
       ofWallet: query("TradeHistory.ofWallet", read, walletRows),
+      olderOf: query("TradeHistory.olderOf", read, olderOf),
       swapsOf: query("TradeHistory.swapsOf", read, pageOf),
       largestOf: query("TradeHistory.largestOf", read, largest),
       supplyOf: Effect.fn("TradeHistory.supplyOf")(function* (request: SupplyRequest) {

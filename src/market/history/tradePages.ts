@@ -4,11 +4,13 @@ import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
 import type { makeTradeTable } from "./tradeTable.ts"
 import { columnsOf, textArray, timeArray } from "./arrays.ts"
-import { packWallet, roleNumber, ROW_COLUMNS, toStored } from "./tradeRows.ts"
+import { OWN_COLUMNS, packWallet, roleNumber, ROW_COLUMNS, toStored } from "./tradeRows.ts"
 import type {
   LargestFound,
   LargestRequest,
   MoneySwapsRequest,
+  OlderFound,
+  OlderRequest,
   TokenSwapsRequest,
   TradesFound,
   TradesRequest
@@ -22,6 +24,10 @@ const MOST_COMPARED = 50_000
 const SLOT_SEARCH_MS = 5000
 /** Block times may be out of order by this many slots. */
 const SLOT_MARGIN = 150
+/** A chain with few blocks may have none that soon. */
+const SPARSE_SEARCH_MS = 60_000
+/** Rows of a wallet that one query looks at. They lie far apart. */
+const MOST_ROWS_SEARCHED = 5000
 /** No slot is later. */
 const LAST_SLOT = 2 ** 31 - 1
 const FIRST_NEGATIVE = 1n << 63n
@@ -29,7 +35,7 @@ const FIRST_NEGATIVE = 1n << 63n
 const PlaceRow = Schema.Struct({ slot: Schema.Number, place: Schema.Number })
 const TimeRow = Schema.Struct({ at: Schema.Date })
 
-type Table = Pick<ReturnType<typeof makeTradeTable>, "firstSlot" | "readTrades">
+type Table = Pick<ReturnType<typeof makeTradeTable>, "byIndex" | "firstSlot" | "readTrades">
 
 /** Makes the query of a page. `searched` is the number of swaps that it looks at; tests set it. */
 export const makeTradePages = (sql: SqlClient.SqlClient, table: Table, searched = MOST_SEARCHED) => {
@@ -84,6 +90,60 @@ export const makeTradePages = (sql: SqlClient.SqlClient, table: Table, searched 
     })
     const [end] = trades.length === limit ? [] : yield* placeAt(searched - 1)
     return { trades, searchedTo: end === undefined ? null : { slot: end.slot, index: end.place } } satisfies TradesFound
+  })
+}
+
+/** Makes the query of the rows of a wallet. `searched` is the number of rows that it looks at; tests set it. */
+export const makeOlder = (sql: SqlClient.SqlClient, table: Table, searched = MOST_ROWS_SEARCHED) => {
+  const columns = sql.literal(OWN_COLUMNS)
+
+  /** The first slot of the chain from a time on; null when no block is found soon after it. */
+  const slotAt = Effect.fnUntraced(function* (chain: number, timeMs: number | null) {
+    return timeMs === null
+      ? null
+      : ((yield* table.firstSlot(chain, timeMs, timeMs + SLOT_SEARCH_MS)) ??
+          (yield* table.firstSlot(chain, timeMs + SLOT_SEARCH_MS, timeMs + SPARSE_SEARCH_MS)))
+  })
+
+  return Effect.fnUntraced(function* (
+    chain: number,
+    { before, fromMs, kind, limit, mint, side, toMs, wallet }: OlderRequest
+  ) {
+    const [first, end] = [yield* slotAt(chain, fromMs), yield* slotAt(chain, toMs)]
+    const packed = PgTypes.bytea(packWallet(wallet))
+    const candidates = sql.and([
+      sql`substr(wallet, 1, 7) = substr(${packed}, 1, 7)`,
+      sql`wallet = ${packed}`,
+      // See `newestOf` in tradeTable.ts.
+      sql`chain + 0 = ${chain}`,
+      sql`role <> 0`,
+      sql`(slot, place) < (${before.slot}::int, ${before.index}::int)`,
+      // Without these the database searches everything between the place and the times.
+      ...(first === null ? [] : [sql`slot >= ${first - SLOT_MARGIN}::int`]),
+      ...(end === null ? [] : [sql`slot < ${end + SLOT_MARGIN}::int`]),
+      ...(fromMs === null ? [] : [sql`at >= ${PgTypes.timestamptz(fromMs)}`]),
+      ...(toMs === null ? [] : [sql`at < ${PgTypes.timestamptz(toMs)}`])
+    ])
+    const filters = sql.and([
+      kind === "transfers" ? sql`role = ${roleNumber("transfer")}` : sql`role <> ${roleNumber("transfer")}`,
+      ...(mint === null ? [] : [sql`mint = (select id from trade_names where name = ${mint})`]),
+      ...(side === null ? [] : [sql`is_buy = ${side === "buy"}`])
+    ])
+    const from = sql`from trade_rows where ${candidates} order by slot desc, place desc`
+    const read = (rows: ReadonlyArray<ReadonlyArray<unknown>>) => table.readTrades(rows, wallet)
+    const [found, ends] = yield* table.byIndex(
+      Effect.gen(function* () {
+        const rows = yield* sql`
+          select ${columns} from (select * ${from} limit ${searched}) as candidates
+          where ${filters} order by slot desc, place desc limit ${limit}
+        `.values
+        const end =
+          rows.length === limit ? [] : yield* sql`select ${columns} ${from} offset ${searched - 1} limit 1`.values
+        return [rows, end] as const
+      })
+    )
+    const [trades, [searchedTo = null]] = [yield* read(found), yield* read(ends)]
+    return { trades, searchedTo } satisfies OlderFound
   })
 }
 

@@ -10,6 +10,8 @@ import {
   type LargestRequest,
   type MoneySwapsRequest,
   newestFirst,
+  type OlderFound,
+  type OlderRequest,
   type TokenSwapsRequest,
   type TradesFound,
   type TradesRequest
@@ -281,6 +283,25 @@ export const makeTradeQueries = ({ read, stream }: ClickHouse["Service"]) => {
         `SELECT ${TRADE_COLUMNS} FROM wallet_trades WHERE ${ofChain(chain)} AND ${equals("wallet", wallet)}
         ${NEWEST_FIRST} LIMIT ${limit}`
       ),
+
+    /** The newest rows of a wallet before a place. */
+    olderOf: (chain: string, { before, fromMs, kind, limit, mint, side, toMs, wallet }: OlderRequest) => {
+      const wanted = conditions([
+        ofChain(chain),
+        equals("wallet", wallet),
+        kind === "transfers" ? "role = 'transfer'" : "role != 'transfer'",
+        `(slot, place) < (${before.slot}, ${before.index})`,
+        `slot <= ${before.slot}`,
+        mint && equals("mint", mint),
+        fromMs === null ? null : `at >= ${time(fromMs)}`,
+        toMs === null ? null : `at < ${time(toMs)}`,
+        side && `is_buy = ${side === "buy"}`
+      ])
+      return Effect.map(
+        trades(`SELECT ${TRADE_COLUMNS} FROM wallet_trades WHERE ${wanted} ${NEWEST_FIRST} LIMIT ${limit}`),
+        (found): OlderFound => ({ trades: found, searchedTo: null })
+      )
+    },
 
     /** The newest swaps of a request. Values are compared once the latest version of a trade is known. */
     swapsOf: (chain: string, request: TradesRequest) => {

@@ -9,6 +9,8 @@ import type {
   LargestFound,
   LargestRequest,
   MoneySwapsRequest,
+  OlderFound,
+  OlderRequest,
   TokenSwapsRequest,
   TradesFound,
   TradesRequest
@@ -33,6 +35,8 @@ export class TradeHistory extends Context.Service<
     tokenSwapsAfter(request: TokenSwapsRequest): Trades
     /** The newest trades and transfers of a wallet, newest first, without trades of role `pool`. */
     ofWallet(wallet: Address, limit: number): Trades
+    /** The newest rows of a wallet before a place, as far back as one query searches. */
+    olderOf(request: OlderRequest): Effect.Effect<OlderFound, TradeStoreUnavailable>
     /** The newest pool swaps of a mint before a place, as far back as one query searches. */
     swapsOf(request: TradesRequest): Effect.Effect<TradesFound, TradeStoreUnavailable>
     /** The largest pool swaps of a mint, as far back as one query searches. */

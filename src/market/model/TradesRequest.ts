@@ -35,6 +35,34 @@ export interface TradesFound {
   readonly searchedTo: TradePlace | null
 }
 
+/** Selects rows of a wallet that come before a place: its net trades, or its transfers. Null does not filter. */
+export interface OlderRequest extends Pick<TradeFilter, "fromMs" | "side" | "toMs"> {
+  readonly wallet: Address
+  readonly kind: "trades" | "transfers"
+  readonly mint: Mint | null
+  readonly before: TradePlace
+  readonly limit: number
+}
+
+/** Rows of a wallet. */
+export interface OlderFound {
+  /** Newest first. */
+  readonly trades: ReadonlyArray<TapeTrade>
+  /** The row where the search ended with fewer rows than asked for; null when nothing older was left to search. */
+  readonly searchedTo: TapeTrade | null
+}
+
+/** True for a row that the request selects. */
+export const isOlder = (trade: TapeTrade, { before, fromMs, kind, mint, side, toMs, wallet }: OlderRequest): boolean =>
+  trade.wallet === wallet &&
+  trade.role !== "pool" &&
+  (trade.role === "transfer") === (kind === "transfers") &&
+  newestFirst(before, trade) < 0 &&
+  (mint === null || trade.mint === mint) &&
+  (side === null || trade.side === side) &&
+  (fromMs === null || trade.timeMs >= fromMs) &&
+  (toMs === null || trade.timeMs < toMs)
+
 /** Selects the largest pool swaps of a mint in blocks up to a slot. */
 export interface LargestRequest {
   readonly mint: Mint

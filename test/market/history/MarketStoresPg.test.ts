@@ -5,13 +5,14 @@ import type { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
 import { BAR } from "../../../src/market/model/bar.ts"
 import { foldBars, walkStored } from "../../../src/market/memory/foldBars.ts"
 import * as MarketStoresPg from "../../../src/market/history/MarketStoresPg.ts"
+import type { OlderFound, TradePlace } from "../../../src/market/model/TradesRequest.ts"
 import * as Proxy from "../../support/Proxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerPg, storesOf, storesOn } from "../../support/marketStores.ts"
 import { address as addressOf, mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 import { makeLiquidityTable } from "../../../src/market/history/liquidityTable.ts"
 import { makeTradeNames } from "../../../src/market/history/tradeNames.ts"
-import { makeLargest, makeTradePages } from "../../../src/market/history/tradePages.ts"
+import { makeLargest, makeOlder, makeTradePages } from "../../../src/market/history/tradePages.ts"
 import { makeTradeTable } from "../../../src/market/history/tradeTable.ts"
 import { makeWalletRows } from "../../../src/market/history/walletRows.ts"
 import { marketStoresContract } from "./marketStoresContract.ts"
@@ -80,6 +81,22 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       assert.deepStrictEqual(second.searchedTo, { slot: 1002, index: 0 })
       const third = yield* pageOf(chain?.id ?? 0, { ...sales, before: second.searchedTo })
       assert.deepStrictEqual([third.trades.map(({ slot }) => slot), third.searchedTo], [[1001], null])
+      const olderOf = makeOlder(sql, makeTradeTable(sql, makeTradeNames(sql)), 4)
+      const ofWallet = {
+        wallet: walletOf(1),
+        kind: "trades",
+        mint: null,
+        side: "sell",
+        fromMs: null,
+        toMs: null
+      } as const
+      const places: Array<number | null> = []
+      for (let before: TradePlace | null = { slot: 2000, index: 0 }; before !== null;) {
+        const found: OlderFound = yield* olderOf(chain?.id ?? 0, { ...ofWallet, before, limit: 5 })
+        places.push(...found.trades.map(({ slot }) => slot), found.searchedTo?.slot ?? null)
+        before = found.searchedTo
+      }
+      assert.deepStrictEqual(places, [1006, 1002, 1001, null])
       const largestOf = makeLargest(sql, makeTradeTable(sql, makeTradeNames(sql)), 4)
       const request = { mint: mintOf(1), startsMs: [blocks[0]?.timeMs ?? 0], toSlot: 2000 }
       const largest = yield* largestOf(chain?.id ?? 0, request)
@@ -146,6 +163,44 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
         yield* store.blocks.repair({ ...repair, batches: [blockAt(510)], gap, counts: false })
         assert.deepStrictEqual(yield* read(6), { slots: [1600, 1510, 1501, 1500, 1400, 1350], asked: [1536, -1] })
       }).pipe(Effect.scoped)
+  )
+
+  it.live("of a wallet are read from its index in order, even when the planner would rather sort all of them", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const store = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* store.blocks.open({ genesis: "planned", isSandbox: false })
+      const blocks = Array.from({ length: 40 }, (_, second) =>
+        storedBlock(
+          second,
+          Array.from({ length: 40 }, (_each, n) => ({ wallet: walletOf(n % 3) }))
+        )
+      )
+      yield* store.blocks.append(blocks)
+      const sql = yield* sqlOf(address)
+      yield* sql`analyze trade_rows`
+      const table = makeTradeTable(sql, makeTradeNames(sql))
+      const asked = Schema.decodeUnknownEffect(Schema.Struct({ enable_bitmapscan: Schema.String }))
+      const setting = Effect.flatMap(sql`show enable_bitmapscan`.withoutTransform, ([row]) => asked(row))
+      assert.deepStrictEqual(yield* table.byIndex(setting), { enable_bitmapscan: "off" })
+      assert.deepStrictEqual(yield* setting, { enable_bitmapscan: "on" })
+      const { statements, tracer } = spansKept()
+      const request = { kind: "trades", mint: null, side: null, fromMs: null, toMs: null, limit: 2 } as const
+      const before = { slot: 2000, index: 0 }
+      const reads = [
+        Effect.asVoid(table.ofWallet(1, walletOf(1), 2)),
+        Effect.asVoid(table.ofWalletNow(1, walletOf(1), 2)),
+        Effect.asVoid(makeOlder(sql, table)(1, { ...request, wallet: walletOf(1), before }))
+      ]
+      yield* Effect.forEach(reads, (read) => Effect.withTracer(read, tracer), { discard: true })
+      const wallets = statements()
+        .map(String)
+        .filter((text) => /enable_bitmapscan|substr\(wallet/u.test(text))
+      assert.deepStrictEqual(
+        wallets.map((text) => text.includes("enable_bitmapscan")),
+        [true, false, true, false, true, false]
+      )
+    }).pipe(Effect.scoped)
   )
 
   it.live("have changes of liquidity of a pool that its own index finds, also with a mint", () =>

@@ -9,7 +9,7 @@ import type { Address } from "../../../src/domain/Address.ts"
 import type { Signature } from "../../../src/domain/Signature.ts"
 import type { StoredBatch } from "../../../src/market/model/StoredBatch.ts"
 import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
-import type { TradesRequest } from "../../../src/market/model/TradesRequest.ts"
+import type { OlderRequest, TradesRequest } from "../../../src/market/model/TradesRequest.ts"
 import type { OpeningsRequest } from "../../../src/market/model/WalletOpenings.ts"
 import { address, mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 import { storedBlock } from "./storedBlock.ts"
@@ -102,6 +102,74 @@ export const tradeHistoryContract = <E>(name: string, store: Layer.Layer<MarketS
         const [newest] = yield* trades.trades.ofWallet(walletOf(7), 1)
         assert.deepStrictEqual(newest, storedBlock(86_401, [mine, { ...mine, mint: mintOf(2) }]).trades[1])
         assert.deepStrictEqual(yield* trades.trades.ofWallet(walletOf(8), 10), [])
+      })
+    )
+
+    it.effect("finds the rows of a wallet before a place, of one kind, token, side and time", () =>
+      Effect.gen(function* () {
+        const store = yield* marketStores
+        yield* store.blocks.open({ genesis: "older", isSandbox: false })
+        const mine = { wallet: walletOf(7), role: "both", mint: mintOf(1), side: "buy" } as const
+        const moved = (second: number, index: number): TapeTrade => {
+          const { slot, timeMs } = storedBlock(second)
+          const none = { lamports: null, priceUsd: null, volumeUsdNanos: null, pool: null, dex: null }
+          return trade({ ...mine, ...none, slot, timeMs, index, role: "transfer", counterparty: walletOf(9) })
+        }
+        yield* store.blocks.append([
+          storedBlock(1, [mine, { ...mine, role: "pool" }, { wallet: walletOf(8) }]),
+          storedBlock(40, [{ ...mine, mint: mintOf(2), role: "wallet" }], { transfers: [moved(40, 1)] }),
+          storedBlock(86_400, [{ ...mine, side: "sell" }], { transfers: [moved(86_400, 1)] }),
+          storedBlock(86_401, [mine, mine])
+        ])
+        const last = { slot: 1000 + 86_401, index: 1 }
+        const rows = (given: Partial<OlderRequest>) =>
+          Effect.map(
+            store.trades.olderOf({
+              wallet: walletOf(7),
+              kind: "trades",
+              mint: null,
+              side: null,
+              fromMs: null,
+              toMs: null,
+              before: last,
+              limit: 10,
+              ...given
+            }),
+            ({ searchedTo, trades }) => {
+              assert.isNull(searchedTo)
+              return trades.map(({ index, slot }) => [slot - 1000, index])
+            }
+          )
+        const [first, second, third] = [
+          [86_401, 0],
+          [86_400, 0],
+          [40, 0]
+        ]
+        assert.deepStrictEqual(yield* rows({}), [first, second, third, [1, 0]])
+        assert.deepStrictEqual(yield* rows({ limit: 2 }), [first, second])
+        assert.deepStrictEqual(yield* rows({ before: { slot: 1000 + 86_400, index: 0 } }), [third, [1, 0]])
+        assert.deepStrictEqual(yield* rows({ kind: "transfers" }), [
+          [86_400, 1],
+          [40, 1]
+        ])
+        assert.deepStrictEqual(yield* rows({ mint: mintOf(2) }), [third])
+        assert.deepStrictEqual(yield* rows({ side: "sell" }), [second])
+        assert.deepStrictEqual(yield* rows({ toMs: storedBlock(86_400).timeMs }), [third, [1, 0]])
+        assert.deepStrictEqual(yield* rows({ fromMs: storedBlock(40).timeMs, toMs: storedBlock(86_401).timeMs }), [
+          second,
+          third
+        ])
+        assert.deepStrictEqual(yield* rows({ fromMs: storedBlock(50).timeMs, toMs: storedBlock(60).timeMs }), [])
+        const sales = (yield* store.trades.ofWallet(walletOf(7), 10)).filter(({ side }) => side === "sell")
+        const request = {
+          wallet: walletOf(7),
+          kind: "trades",
+          mint: null,
+          side: "sell",
+          fromMs: null,
+          toMs: null
+        } as const
+        assert.deepStrictEqual((yield* store.trades.olderOf({ ...request, before: last, limit: 1 })).trades, sales)
       })
     )
 
