@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url"
 import { isDeepStrictEqual } from "node:util"
 import { Api } from "../src/api/Api.ts"
 import { asyncApi } from "../src/api/live/asyncApi.ts"
-import { CHOSEN, type Examples, examplesOf, type Recorded } from "./openapi/examples.ts"
+import { CHOSEN, type Examples, examplesOf, type Recorded, withExamplesOf } from "./openapi/examples.ts"
 import { withExamples } from "./openapi/withExamples.ts"
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
@@ -38,7 +38,7 @@ const withOperations = (before: Examples, recorded: Examples, ids: ReadonlyArray
   const found = Object.entries(recorded.operations).filter(([name]) => names.has(name))
   return {
     ...before,
-    operations: { ...before.operations, ...Object.fromEntries(found) },
+    operations: withExamplesOf(before.operations, Object.fromEntries(found)),
     parameters: { ...before.parameters, ...CHOSEN }
   }
 }
@@ -56,8 +56,10 @@ const record = (ids: ReadonlyArray<string>): void => {
     execFileSync(pathOf("../node_modules/.bin/vitest"), args, { cwd: pathOf(".."), env, stdio: "inherit" })
     const recorded: ReadonlyArray<Recorded> = JSON.parse(readFileSync(recording, "utf8"))
     const found = examplesOf(recorded)
-    const before = (): Examples => JSON.parse(readFileSync(examplesFile, "utf8"))
-    write(examplesFile, JSON.stringify(ids.length === 0 ? found : withOperations(before(), found, ids)))
+    const before: Examples = JSON.parse(readFileSync(examplesFile, "utf8"))
+    const kept = Object.fromEntries(Object.entries(before.operations).filter(([id]) => id in found.operations))
+    const all = { ...found, operations: withExamplesOf(kept, found.operations) }
+    write(examplesFile, JSON.stringify(ids.length === 0 ? all : withOperations(before, found, ids)))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

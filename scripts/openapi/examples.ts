@@ -150,6 +150,35 @@ const parametersOf = (operations: Examples["operations"]): Readonly<Record<strin
   }
 }
 
+/** The rows of an answer: its data, or the first list in it; of CSV the lines below the names. Null without a list. */
+export const rowsOf = (value: unknown): ReadonlyArray<unknown> | null => {
+  if (typeof value === "string") {
+    return value.split("\n").filter((line, at) => at > 0 && line !== "")
+  }
+  const data: unknown = Reflect.get(Object(value), "data")
+  return Array.isArray(data) ? data : (Object.values(Object(data)).find((each) => Array.isArray(each)) ?? null)
+}
+
+const lacksRows = ({ answers }: OperationExample): boolean =>
+  Object.values(answers).some(({ value }) => rowsOf(value)?.length === 0)
+
+/**
+ * New examples in place of earlier ones. An earlier example stays where the new answer has no rows: what is rare need not
+ * happen while examples are recorded.
+ */
+export const withExamplesOf = (
+  before: Examples["operations"],
+  found: Examples["operations"]
+): Examples["operations"] => ({
+  ...before,
+  ...Object.fromEntries(
+    Object.entries(found).map(([id, example]) => {
+      const earlier = before[id]
+      return [id, earlier !== undefined && lacksRows(example) && !lacksRows(earlier) ? earlier : example]
+    })
+  )
+})
+
 const isGood = ({ status }: Recorded): boolean => status < 300
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))

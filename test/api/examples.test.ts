@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import { readFileSync } from "node:fs"
+import { rowsOf, withExamplesOf } from "../../scripts/openapi/examples.ts"
 
 interface Media {
   readonly schema: object
@@ -75,6 +76,39 @@ const bodies = operations.flatMap(({ operationId, requestBody }) =>
   Object.values(requestBody?.content ?? {}).map((media): readonly [string, Media] => [operationId, media])
 )
 
+/** Reads of wallets, tokens, pools and perps whose examples have rows. */
+const LISTS = [
+  "wallets.transfers",
+  "wallets.trades",
+  "wallets.positions",
+  "wallets.lots",
+  "wallets.related",
+  "wallets.balances",
+  "wallets.pnlHistory",
+  "wallets.summary",
+  "topTraders.leaders",
+  "topTraders.rank",
+  "launches.ofWallet",
+  "launches.list",
+  "tokens.holders",
+  "tokens.holderHistory",
+  "trades.ofToken",
+  "trades.liquidityEvents",
+  "pools.list",
+  "pools.trades",
+  "pools.liquidityEvents",
+  "screen.tokens",
+  "market.movement",
+  "perps.markets",
+  "perps.funding"
+]
+
+/** An example with this answer. */
+const exampleOf = (data: unknown) => ({
+  parameters: {},
+  answers: { "200": { type: "application/json", value: { data } } }
+})
+
 describe("the examples of the document", () => {
   it.each(parameters)("%s", (_, { example, schema }) => assert.strictEqual(faultsOf(schema, example), ""))
 
@@ -90,6 +124,36 @@ describe("the examples of the document", () => {
       const { value } = document.components.examples[$ref.split("/").at(-1) ?? ""] ?? {}
       assert.strictEqual(faultsOf(schema, value), "")
     }
+  })
+
+  it.each(LISTS)("the answer of %s has rows", (id) => {
+    const { example } = answers.find(([name]) => name === `${id} 200 application/json`)?.[1] ?? {}
+    assert.isNotEmpty(rowsOf(example) ?? [], id)
+  })
+
+  it("show a transfer with both of its ends, as CSV too", () => {
+    const [json, csv] = ["application/json", "text/csv"].map(
+      (type) => answers.find(([name]) => name === `wallets.transfers 200 ${type}`)?.[1].example
+    )
+    const ends = (rowsOf(json) ?? []).map((row) => [Reflect.get(Object(row), "from"), Reflect.get(Object(row), "to")])
+    assert.isTrue(ends.some(([from, to]) => typeof from === "string" && typeof to === "string"))
+    const [head = "", first = ""] = String(csv).split("\n")
+    assert.match(head, /,from,to/u)
+    assert.match(first, /^\w{64,},/u)
+  })
+
+  it("stay where a new recording has no rows", () => {
+    const [rows, others, none, text] = [exampleOf([1]), exampleOf([2]), exampleOf([]), exampleOf({ name: "a" })]
+    assert.deepStrictEqual(
+      withExamplesOf({ a: rows, b: rows, c: none, d: text }, { a: none, b: others, c: none, e: none }),
+      {
+        a: rows,
+        b: others,
+        c: none,
+        d: text,
+        e: none
+      }
+    )
   })
 
   it("hold no secret", () => {
