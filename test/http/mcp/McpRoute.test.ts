@@ -140,7 +140,12 @@ layer(world)("/mcp", (it) => {
           const client = yield* connected("a", query)
           return (yield* Effect.promise(() => client.listTools())).tools.map(({ name }) => name)
         })
-        assert.deepStrictEqual(yield* listed("?tools=perps,spot_quote"), ["spot_quote", "perps_quote", "perps_funding"])
+        assert.deepStrictEqual(yield* listed("?tools=perps,spot_quote"), [
+          "spot_quote",
+          "perps_quote",
+          "perps_funding",
+          "perps_markets"
+        ])
         assert.includeMembers(yield* listed("?tools=usual,wallets"), ["search_tokens", "wallets_trades"])
         assert.isAbove((yield* listed("?tools=all")).length, 45)
         const refused = yield* call("/mcp?tools=perps,trading", {
