@@ -1,5 +1,4 @@
 /** Blocks are applied in turns of the event loop. Whoever reads between two turns sees the whole block. */
-import { wholeOf } from "../../src/market/memory/MarketState.ts"
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -58,11 +57,6 @@ const readsOfState = (reads: Pick<MarketReads, "state">): Record<keyof MarketSta
   scan: () => {
     const seen: Array<unknown> = []
     reads.state.scan("24h", (token, glance) => seen.push([token, { ...glance }]))
-    return seen
-  },
-  scanInSteps: () => {
-    const seen: Array<unknown> = []
-    wholeOf(reads.state.scanInSteps("24h", (token, glance) => seen.push([token, { ...glance }])))
     return seen
   },
   seen: ofTokens((mint) => reads.state.seen(mint)),
@@ -192,30 +186,6 @@ it.effect("a block is published once, together with its last step", () =>
     const heard = yield* Effect.forkChild(Stream.runHead(market.applied), { startImmediately: true })
     yield* Fiber.join(applying)
     assert.strictEqual(Option.getOrThrow(yield* Fiber.join(heard)).slot, 5)
-  })
-)
-
-it.effect("subscribers take a block one after the other, each in a turn of its own", () =>
-  Effect.gen(function* () {
-    const { applying, market } = yield* halfway(blocksOf(6), 0)
-    const loop = { turns: 0, isOver: false }
-    const count = (): void => {
-      loop.turns++
-      if (!loop.isOver) {
-        setImmediate(count)
-      }
-    }
-    setImmediate(count)
-    const taken = yield* Effect.forEach([1, 2, 3], () =>
-      Effect.forkChild(
-        Effect.map(Stream.runHead(market.applied), () => loop.turns),
-        { startImmediately: true }
-      )
-    )
-    yield* Fiber.join(applying)
-    const turns = yield* Effect.forEach(taken, Fiber.join)
-    loop.isOver = true
-    assert.strictEqual(new Set(turns).size, 3)
   })
 )
 

@@ -161,9 +161,8 @@ class Held {
   }
 }
 
-/** The published blocks. Each subscriber takes a block in a turn of its own, so that together they delay nothing else. */
-const publishedBy = ({ published }: Held): Stream.Stream<NumberedBatch> =>
-  Stream.mapEffect(Stream.fromPubSub(published), (batch) => Effect.as(ownTurn, batch))
+/** The published blocks. */
+const publishedBy = ({ published }: Held): Stream.Stream<NumberedBatch> => Stream.fromPubSub(published)
 
 const readsOf = (held: Held, least: number): MarketReads => {
   const shown = shownFrom(least)
