@@ -43,21 +43,30 @@ const arm = (): void => {
   }
 }
 
-/** Runs the first waiting fiber. The next one runs after the loop has read its sockets. */
+/** A turn is over once fibers have run for this long together. */
+const SHARED_MS = 1
+
+/**
+ * Runs the fibers that wait, until a millisecond has passed. The others run after the loop has read its sockets, and so
+ * do those that wait again.
+ */
 const runFirst = (): void => {
   turns.isArmed = false
-  const [first] = waiting
-  if (first !== undefined) {
-    waiting.delete(first)
-    first()
+  const endMs = performance.now() + SHARED_MS
+  for (const next of Array.from(waiting)) {
+    waiting.delete(next)
+    next()
+    if (performance.now() >= endMs) {
+      break
+    }
   }
   arm()
 }
 
 /**
- * Waits for a turn of the event loop that no other fiber waiting here shares. Fibers continue in the order they came,
- * one per turn. Fibers that merely yield would all continue in the same turn, and together delay the requests that
- * arrive meanwhile.
+ * Waits for a turn of the event loop. Fibers continue in the order they came, and share a turn only as long as they take less
+ * than a millisecond together. Fibers that merely yield would all continue in the same turn, and together delay the
+ * requests that arrive meanwhile.
  */
 export const ownTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {
   const start = () => resume(Effect.void)
@@ -66,14 +75,18 @@ export const ownTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {
   return Effect.sync(() => waiting.delete(start))
 })
 
-/** A turn of a queue is over after this time. */
+/** A turn of a queue is over after this time, and once this part of the waiting items is taken. */
 const QUEUE_TURN_MS = 1
+const QUEUE_PART = 8
+/** Taken items are dropped from memory so many at a time. */
+const TAKEN_AT_ONCE = 1024
 /** Beyond this many waiting items, each further one has the oldest taken at once. */
 const MOST_QUEUED = 10_000
 
 /**
- * Takes items in their order, about a millisecond of them in one turn of the event loop. So a burst that a socket delivers at
- * once does not delay the other sockets. A loop that is too slow is slowed down further instead of filling the memory.
+ * Takes items in their order, in one turn of the event loop about a millisecond of them, and at least an eighth of those that
+ * wait. So a burst that a socket delivers at once does not delay the other sockets, and on a busy loop items wait for some
+ * turns only. With 10,000 waiting items, the socket has to wait too.
  */
 export class TurnQueue<A> {
   readonly #take: (item: A) => void
@@ -116,10 +129,14 @@ export class TurnQueue<A> {
   #turn(): void {
     this.#isArmed = false
     const endMs = performance.now() + QUEUE_TURN_MS
+    const least = (this.#items.length - this.#next) / QUEUE_PART
     try {
-      do {
+      for (let taken = 0; this.#next < this.#items.length; taken++) {
+        if (taken >= least && taken > 0 && performance.now() >= endMs) {
+          break
+        }
         this.#takeNext()
-      } while (performance.now() < endMs && this.#next < this.#items.length)
+      }
     } finally {
       this.#arm()
     }
@@ -128,7 +145,7 @@ export class TurnQueue<A> {
   #takeNext(): void {
     const item = this.#items[this.#next]
     this.#next++
-    if (this.#next >= this.#items.length || this.#next > MOST_QUEUED) {
+    if (this.#next >= this.#items.length || this.#next >= TAKEN_AT_ONCE) {
       this.#items = this.#items.slice(this.#next)
       this.#next = 0
     }

@@ -50,19 +50,33 @@ describe("ownTurn", () => {
     (turns) => Effect.sync(() => (turns.isOver = true))
   )
 
-  it.effect("lets one fiber continue in a turn of the loop, in the order in which they asked", () =>
+  it.effect("gives each fiber that takes long a turn of the loop, in the order in which they asked", () =>
     Effect.gen(function* () {
       const turns = yield* countTurns
       const continued: Array<{ readonly name: string; readonly turn: number }> = []
       const names = ["a", "b", "c", "d"]
-      yield* Effect.forEach(names, (name) => Effect.map(ownTurn, () => continued.push({ name, turn: turns.count })), {
-        concurrency: "unbounded"
-      })
+      const go = (name: string) => {
+        continued.push({ name, turn: turns.count })
+        blockLoop(2)
+      }
+      yield* Effect.forEach(names, (name) => Effect.map(ownTurn, () => go(name)), { concurrency: "unbounded" })
       assert.deepStrictEqual(
         continued.map(({ name }) => name),
         names
       )
       assert.strictEqual(new Set(continued.map(({ turn }) => turn)).size, names.length)
+    })
+  )
+
+  it.effect("lets a fiber that waits again go on in a later turn, however little it does", () =>
+    Effect.gen(function* () {
+      const turns = yield* countTurns
+      const seen = new Set<number>()
+      for (let n = 0; n < 5; n++) {
+        yield* ownTurn
+        seen.add(turns.count)
+      }
+      assert.strictEqual(seen.size, 5)
     })
   )
 
@@ -98,6 +112,22 @@ describe("TurnQueue", () => {
       assert.deepStrictEqual(taken, [1, 2, 3, 4])
       yield* turnOfLoop
       assert.lengthOf(taken, 4)
+    })
+  )
+
+  it.effect("takes an eighth of what waits in a turn, however long that takes", () =>
+    Effect.gen(function* () {
+      const taken: Array<number> = []
+      const queue = new TurnQueue<number>((item) => {
+        taken.push(item)
+        blockLoop(1)
+      })
+      for (let item = 0; item < 32; item++) {
+        queue.push(item)
+      }
+      yield* turnOfLoop
+      assert.lengthOf(taken, 4)
+      queue.clear()
     })
   )
 

@@ -1,5 +1,6 @@
 /** Blocks are applied in turns of the event loop. Whoever reads between two turns sees the whole block. */
 import { assert, it } from "@effect/vitest"
+import { wholeOf } from "../../src/market/memory/MarketState.ts"
 import { Effect, Exit, Fiber, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { ownTurn } from "../../src/domain/loopTime.ts"
@@ -57,6 +58,11 @@ const readsOfState = (reads: Pick<MarketReads, "state">): Record<keyof MarketSta
   scan: () => {
     const seen: Array<unknown> = []
     reads.state.scan("24h", (token, glance) => seen.push([token, { ...glance }]))
+    return seen
+  },
+  scanInSteps: () => {
+    const seen: Array<unknown> = []
+    wholeOf(reads.state.scanInSteps("24h", (token, glance) => seen.push([token, { ...glance }])))
     return seen
   },
   seen: ofTokens((mint) => reads.state.seen(mint)),

@@ -152,12 +152,15 @@ export const openGeyserAccounts = Effect.fnUntraced(function* (
   const followed = new FollowedAccounts(listener, options)
   const updates = new TurnQueue<StreamUpdate>((update) => followed.take(update))
   const onEnd = ({ detail, reason }: StreamEnd) => {
-    updates.flush()
     if (reason === "range") {
       onOutOfRange()
     }
     const failure = new ChainUnavailable({ reason: "unreachable", detail: `the stream ended: ${detail}` })
-    Deferred.doneUnsafe(ended, Effect.fail(failure))
+    try {
+      updates.flush()
+    } finally {
+      Deferred.doneUnsafe(ended, Effect.fail(failure))
+    }
   }
   const client = yield* connect(target)
   const call = yield* Effect.acquireRelease(

@@ -93,6 +93,8 @@ const markOf = (row: ReadonlyArray<unknown>): ReadonlyArray<{ readonly slot: num
 
 /** Rows of one insert: about two milliseconds of processor time. */
 const ROWS_AT_ONCE = 500
+/** Inserts that are prepared before a deadline. More rows make them larger. */
+const MOST_INSERTS = 20
 
 /** Attempts to get all names of a page of rows into memory. */
 const NAME_TRIES = 5
@@ -266,9 +268,10 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     insertTrades: Effect.fnUntraced(function* (chain: number, trades: ReadonlyArray<TapeTrade>) {
       const known = yield* names.number(trades.flatMap(namesOf))
       const parts: Array<ReturnType<typeof insertRows>> = []
-      for (let from = 0; from < trades.length; from += ROWS_AT_ONCE) {
+      const many = Math.max(ROWS_AT_ONCE, Math.ceil(trades.length / MOST_INSERTS))
+      for (let from = 0; from < trades.length; from += many) {
         yield* from === 0 ? Effect.void : ownTurn
-        parts.push(insertRows(chain, trades.slice(from, from + ROWS_AT_ONCE), known))
+        parts.push(insertRows(chain, trades.slice(from, from + many), known))
       }
       return Effect.all(parts, { discard: true })
     }),

@@ -3,9 +3,10 @@ import { type Mint, SOL } from "../../domain/Address.ts"
 import { countSetting } from "../../domain/countSetting.ts"
 import { MarketUnavailable, type ViewExpired } from "../../api/schemas/MarketViews.ts"
 import type { FoundRow } from "../../api/schemas/TokenSearch.ts"
+import { ownTurn } from "../../domain/loopTime.ts"
 import { asOf } from "../../domain/Scalar.ts"
 import { DOLLARS, isMoney } from "../../domain/stables.ts"
-import { keepRunning } from "../../operations/keepRunning.ts"
+import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
 import { SourceMonitor, stateByAge } from "../../operations/SourceMonitor.ts"
 import { PoolBook } from "../../quotes/pools/PoolBook.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
@@ -65,7 +66,7 @@ export class TokenSearch extends Context.Service<
           }
           const nowMs = yield* Clock.currentTimeMillis
           const make = Effect.andThen(
-            refresh.run,
+            refresh.forRequest,
             Effect.suspend(() =>
               searchView(sources, selectors, {
                 nowMs,
@@ -175,35 +176,49 @@ function* eachInSteps<A>(items: Iterable<A>, visit: (item: A) => void): Generato
 
 const AT_ONCE = 256
 
-/** Updates names and mints when they are due, and queues some of the mints without a name for reading. */
+const inTurns = (steps: Generator<void, void>) => inSlices(steps, null, ownTurn)
+
+/**
+ * Updates names and mints when they are due, and queues some of the mints without a name for reading. A request waits for
+ * that only once: later ones search what is there.
+ */
 const makeRefresh = Effect.fnUntraced(function* (sources: RefreshSources) {
   const { tokens } = sources
   const read = new Map<Mint, number>()
   const done = { names: 0, market: 0 }
-  const { withPermit } = yield* Semaphore.make(1)
+  const scope = yield* Effect.scope
+  const turns = yield* Semaphore.make(1)
 
   const refreshMarket = Effect.fnUntraced(function* (nowMs: number) {
     read.forEach((atMs, mint) => nowMs - atMs > READ_AGAIN_MS && read.delete(mint))
     const unnamed = new Unnamed()
-    yield* inSlices(seeMarket(sources, (mint, volume) => !read.has(mint) && unnamed.add(mint, volume)))
+    yield* inTurns(seeMarket(sources, (mint, volume) => !read.has(mint) && unnamed.add(mint, volume)))
+    done.market = nowMs
     unnamed.mints.forEach((mint) => read.set(mint, nowMs))
     yield* Effect.forEach(unnamed.mints, tokens.warm, { discard: true })
   })
 
-  const run = Effect.gen(function* () {
+  const runDue = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     if (nowMs - done.names < NAMES_EVERY_MS) {
       return
     }
-    yield* inSlices(seeNames(sources))
-    done.names = nowMs
+    yield* inTurns(seeNames(sources))
     if (nowMs - done.market >= MARKET_EVERY_MS) {
-      done.market = nowMs
       yield* refreshMarket(nowMs)
     }
-  }).pipe(withPermit)
+    done.names = nowMs
+  })
+  const run = turns.withPermit(runDue)
+  // A chain without new blocks brings no mints, but names of mints that were asked for.
+  const soon = runDue.pipe(
+    turns.withPermitsIfAvailable(1),
+    keepGoing("Reading the names of tokens"),
+    Effect.forkIn(scope, { startImmediately: true })
+  )
+  const forRequest = Effect.suspend(() => (done.names === 0 ? run : Effect.asVoid(soon)))
 
-  return { run, atMs: () => done.names }
+  return { run, forRequest, atMs: () => done.names }
 })
 
 const NAMELESS = { name: null, symbol: null }

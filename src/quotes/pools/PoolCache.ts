@@ -90,7 +90,7 @@ const UNUSED_SHARE = 8
 
 /**
  * The pools in memory. One fiber writes, and every request reads synchronously. A changed pool is decoded by the next
- * read, or before it by `refreshNext` when it was read since the last change. So pools that nobody asks for cost little.
+ * read, or before it by `refreshNext` when what was decoded last has been read. So pools that nobody asks for cost little.
  */
 export class PoolCache {
   readonly #derive: DeriveAddress
@@ -233,9 +233,13 @@ export class PoolCache {
   /** True when every pool of the mint can be priced or is refused for a lasting reason. */
   isSettled(mint: Mint): boolean {
     const entries = this.#wanted.get(mint)?.entries ?? []
-    return entries.every(
-      (entry) => !this.#dirty.has(entry) && (!isUnpriceable(entry.decoded) || entry.decoded.reason !== "incomplete")
-    )
+    return entries.every((entry) => {
+      if (this.#dirty.has(entry)) {
+        return false
+      }
+      const decoded = this.#decoded(entry)
+      return !isUnpriceable(decoded) || decoded.reason !== "incomplete"
+    })
   }
 
   /** Drops the mint's pools, except those that other mints also need. */
@@ -254,8 +258,8 @@ export class PoolCache {
   }
 
   /**
-   * Finds the accounts that one changed pool needs now, and decodes it when it is likely to be read: it was read since the
-   * last change, or could not be priced. Returns false when no changed pool is left.
+   * Finds the accounts that one changed pool needs now. Decodes it when what was decoded last has been read, when it could
+   * not be priced, and the first time. Returns false when no changed pool is left.
    */
   refreshNext(): boolean {
     for (const entry of this.#dirty) {

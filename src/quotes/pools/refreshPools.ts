@@ -10,7 +10,7 @@ import type { PoolCache } from "./PoolCache.ts"
 const TURN_NANOS = 1_000_000n
 
 const faultCount = Metric.counter("fathom_pool_decode_faults_total", {
-  description: "Pools that turned out malformed.",
+  description: "Pools that turned out malformed when they were decoded: those that are read, and new ones.",
   incremental: true
 })
 
