@@ -59,7 +59,7 @@ import { WatchList } from "../wallets/tracker/WatchList.ts"
 import * as HistoryStorePg from "../wallets/HistoryStorePg.ts"
 import * as IdentityStorePg from "../wallets/IdentityStorePg.ts"
 import { WalletAccounts } from "../wallets/WalletAccounts.ts"
-import { accountsWithFills, layerWithFills } from "../wallets/fillTrades.ts"
+import { accountsWithFills, layerPriced, layerWithFills } from "../wallets/fillTrades.ts"
 import { LedgerReader } from "../wallets/LedgerReader.ts"
 import { loadIdentities } from "../wallets/reviewedIdentities.ts"
 import { WalletIndex } from "../wallets/WalletIndex.ts"
@@ -136,15 +136,17 @@ const copying = CopyReader.layer.pipe(Layer.provide([followStore, PriceBook.laye
 
 const walletAccounts = WalletAccounts.layer.pipe(Layer.provide(tape))
 
+const historyStore = HistoryStorePg.layer.pipe(Layer.provide(Database.layer))
+const fillTrades = layerPriced.pipe(Layer.provide(historyStore))
+
 const tracker = roles.activity.pipe(
   Layer.provideMerge([trackerStore, TrackerFeed.layer, OwnerLinks.layer.pipe(Layer.provide(identityStore))]),
   Layer.provideMerge(WatchList.layer),
-  Layer.provide([tape, TokenBook.layer, PriceBook.layer, walletAccounts])
+  Layer.provide([tape, TokenBook.layer, PriceBook.layer, walletAccounts, fillTrades])
 )
 
 const ledger = layerWithFills.pipe(
-  Layer.provide(LedgerReader.layerBackfill),
-  Layer.provide(HistoryStorePg.layer.pipe(Layer.provide(Database.layer)))
+  Layer.provide([LedgerReader.layerBackfill.pipe(Layer.provide(historyStore)), fillTrades])
 )
 
 const wallets = WalletReader.layer.pipe(

@@ -149,6 +149,7 @@ const swapsOf = ({ legs, nets }: BlockTransaction): ReadonlyArray<OtherSwap> =>
 
 export class FillBook {
   readonly #owner: string
+  readonly #onFilled: (fill: Fill) => void
   readonly #fills = new Map<string, Fill>()
   #waiting: Array<Fill> = []
   /** Swaps whose slot has begun and whose earlier blocks have not all come, with the state of their slot. */
@@ -163,8 +164,9 @@ export class FillBook {
   readonly #ranks = new Map<string, number>()
   readonly #branches = new Map<Address, Branch>()
 
-  constructor(owner: string) {
+  constructor(owner: string, onFilled: (fill: Fill) => void = () => undefined) {
     this.#owner = owner
+    this.#onFilled = onFilled
   }
 
   /** All swaps in the order in which they were posted. */
@@ -296,7 +298,9 @@ export class FillBook {
     const place = `${fill.wallet} ${fill.slot}`
     const rank = this.#ranks.get(place) ?? 0
     this.#ranks.set(place, rank + 1)
-    this.#fills.set(fill.id, { ...fill, status: "filled", amountOut, hops, atMs, rank })
+    const filled: Fill = { ...fill, status: "filled", amountOut, hops, atMs, rank }
+    this.#fills.set(fill.id, filled)
+    this.#onFilled(filled)
   }
 
   #end(fill: Fill, stopped: Stopped, atMs: number | null, amountOut: bigint | null): void {

@@ -53,16 +53,26 @@ export interface ReplayFills {
   ) => Effect.Effect<{ readonly fills: ReadonlyArray<Fill>; readonly slot: number }, NotAReplay>
   /** Filled swaps of a wallet in the order of their slots. One owner posted all of them. */
   readonly filledBy: (wallet: Address) => ReadonlyArray<Fill>
+  /** Filled swaps of all wallets, in the order in which they were decided, without the first `count`. */
+  readonly filledAfter: (count: number) => ReadonlyArray<Fill>
+  /** True once the replay has ended and no block after this slot comes. */
+  readonly endsBy: (slot: number) => boolean
 }
 
+/** The order of a wallet's swaps. */
+export const bySlot = (a: Fill, b: Fill): number => a.slot - b.slot || (a.rank ?? 0) - (b.rank ?? 0)
+
 const notAReplay = new NotAReplay()
+const NO_FILLS: ReadonlyArray<Fill> = []
 
 /** The fills of this process. Without a replay there are none. */
 export const ReplayFills = Context.Reference<ReplayFills>("fathom/past/ReplayFills", {
   defaultValue: () => ({
     post: () => Effect.fail(notAReplay),
     list: () => Effect.fail(notAReplay),
-    filledBy: () => []
+    filledBy: () => [],
+    filledAfter: () => NO_FILLS,
+    endsBy: () => false
   })
 })
 
@@ -81,7 +91,10 @@ export class FillBooks implements ReplayWatcher {
   readonly #owners = new Map<Address, string>()
   /** Wallets with trades in the blocks so far. */
   readonly #recorded = new Set<Address>()
+  /** In the order in which they were decided. */
+  readonly #filled: Array<Fill> = []
   #hasEnded = false
+  #newestBlock = 0
   #moment: Moment
   /** The newest slot that has begun. */
   #begun: number
@@ -124,6 +137,7 @@ export class FillBooks implements ReplayWatcher {
   block(event: Parameters<ReplayWatcher["block"]>[0]): void {
     const state = this.#state()
     if (event._tag === "Block") {
+      this.#newestBlock = Math.max(this.#newestBlock, event.block.slot)
       for (const { legs, nets } of event.block.transactions) {
         legs.forEach(({ wallet }) => this.#recorded.add(wallet))
         nets.forEach(({ wallet }) => this.#recorded.add(wallet))
@@ -142,7 +156,7 @@ export class FillBooks implements ReplayWatcher {
     if (known !== undefined) {
       return known
     }
-    const made = { book: new FillBook(owner), posted: new Map<string, string>() }
+    const made = { book: new FillBook(owner, (fill) => this.#filled.push(fill)), posted: new Map<string, string>() }
     this.#books.set(owner, made)
     return made
   }
@@ -205,7 +219,15 @@ export class FillBooks implements ReplayWatcher {
   filledBy(wallet: Address): ReadonlyArray<Fill> {
     return this.list(this.#owners.get(wallet) ?? "")
       .filter((fill) => fill.status === "filled" && fill.wallet === wallet)
-      .toSorted((a, b) => a.slot - b.slot || (a.rank ?? 0) - (b.rank ?? 0))
+      .toSorted(bySlot)
+  }
+
+  filledAfter(count: number): ReadonlyArray<Fill> {
+    return count < this.#filled.length ? this.#filled.slice(count) : NO_FILLS
+  }
+
+  endsBy(slot: number): boolean {
+    return this.#hasEnded && slot >= this.#newestBlock
   }
 }
 
@@ -217,7 +239,9 @@ export const fillsOf = (books: FillBooks): ReplayFills => ({
       return "_tag" in fill ? Effect.fail(fill) : Effect.succeed(fill)
     }),
   list: (owner) => Effect.sync(() => ({ fills: books.list(owner), slot: books.slot })),
-  filledBy: (wallet) => books.filledBy(wallet)
+  filledBy: (wallet) => books.filledBy(wallet),
+  filledAfter: (count) => books.filledAfter(count),
+  endsBy: (slot) => books.endsBy(slot)
 })
 
 /** The fills of the replay of this process; none without one. */

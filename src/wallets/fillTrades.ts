@@ -1,8 +1,8 @@
 /**
- * Fills of a replay as the trades of their wallet. They reach the ledger as a history of the wallet, and nothing else: no
- * volume, candle or holder counts them.
+ * Fills of a replay as the trades of their wallet. They reach the ledger as a history of the wallet, the tracker, and
+ * nothing else: no volume, candle or holder counts them.
  */
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import type { NetTrade } from "../api/schemas/Trade.ts"
 import type { Rational } from "../domain/rational.ts"
 import { Signature } from "../domain/Signature.ts"
@@ -13,7 +13,7 @@ import { tapeTradesOf } from "../market/model/tapeTrades.ts"
 import type { Fill } from "../past/FillBook.ts"
 import { ReplayFills } from "../past/ReplayFills.ts"
 import { NOT_BEGUN } from "./historyProgress.ts"
-import { HistoryStore } from "./HistoryStore.ts"
+import { HistoryStore, type HistoryStoreUnavailable } from "./HistoryStore.ts"
 import { PRICED_BY, PRICED_SLOTS, solPriceBy } from "./historyTrades.ts"
 import { type LedgerHistory, LedgerReader, LedgerUnavailable } from "./LedgerReader.ts"
 import { WalletAccounts } from "./WalletAccounts.ts"
@@ -48,12 +48,12 @@ const netOf = (fill: Fill): NetTrade => {
   }
 }
 
-/** The trades of filled swaps of one wallet, oldest first, in micro-dollars for a lamport at each. */
+/** The trades of each filled swap, in micro-dollars for a lamport at each. */
 export const fillTradesOf = (
   fills: ReadonlyArray<Fill>,
   prices: ReadonlyArray<Rational | null>
-): ReadonlyArray<TapeTrade> =>
-  fills.flatMap((fill, at) => {
+): ReadonlyArray<ReadonlyArray<TapeTrade>> =>
+  fills.map((fill, at) => {
     const price = { timeMs: fill.atMs ?? 0, microPerLamport: prices[at] ?? null }
     return tapeTradesOf({ legs: [], nets: [netOf(fill)], unresolved: 0 }, price)
   })
@@ -66,19 +66,29 @@ interface LookedUp {
 }
 
 /** Blocks come some slots after the accounts. A price that is missing this long after its slot stays missing. */
-const SETTLED_MS = 60_000
+export const SETTLED_MS = 60_000
 /** Until then it is looked up again after this. */
 const AGAIN_MS = 5000
 /** Lookups at a time. */
 const LOOKUPS = 4
 
-/** Ledgers in which a wallet with fills has them as its history. Its earlier trades are not known. */
-export const layerWithFills = Layer.effect(
-  LedgerReader,
+export interface FillTrades {
+  /** The trades of each filled swap, at the SOL price of its slot. Without that price their value is unknown. */
+  readonly of: (
+    fills: ReadonlyArray<Fill>
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<TapeTrade>>, HistoryStoreUnavailable>
+}
+
+const unpriced: FillTrades = { of: (fills) => Effect.succeed(fillTradesOf(fills, [])) }
+
+/** Fills as trades. Each slot has one price for all readers, so that they agree. */
+export const FillTrades = Context.Reference<FillTrades>("fathom/wallets/FillTrades", { defaultValue: () => unpriced })
+
+/** Fills at the price of SOL by the stored blocks. */
+export const layerPriced: Layer.Layer<never, never, HistoryStore> = Layer.effect(
+  FillTrades,
   Effect.gen(function* () {
-    const inner = yield* LedgerReader
     const store = yield* HistoryStore
-    const { filledBy } = yield* ReplayFills
     const known = new Map<number, LookedUp>()
     /** Looks up micro-dollars for a lamport at the slot of a fill, once for the slot. */
     const lookUp = Effect.fnUntraced(function* ({ atMs, slot }: Fill) {
@@ -89,18 +99,40 @@ export const layerWithFills = Layer.effect(
       }
       const timeMs = atMs ?? 0
       const price = solPriceBy(yield* store.solSwaps(slot - PRICED_SLOTS, slot, PRICED_BY), timeMs)
+      if ((known.get(slot)?.price ?? null) !== null) {
+        // Another reader was faster. Its price stays.
+        return
+      }
       const isFinal = price !== null || nowMs >= timeMs + SETTLED_MS
       known.set(slot, { price, againMs: isFinal ? Number.POSITIVE_INFINITY : nowMs + AGAIN_MS })
     })
-    const historyOfFills = Effect.fnUntraced(
-      function* (fills: ReadonlyArray<Fill>) {
+    return {
+      of: Effect.fnUntraced(function* (fills: ReadonlyArray<Fill>) {
         const slots = new Map(fills.map((fill) => [fill.slot, fill]))
         yield* Effect.forEach(slots.values(), lookUp, { concurrency: LOOKUPS, discard: true })
-        const prices = fills.map(({ slot }) => known.get(slot)?.price ?? null)
+        return fillTradesOf(
+          fills,
+          fills.map(({ slot }) => known.get(slot)?.price ?? null)
+        )
+      })
+    }
+  })
+)
+
+/** Ledgers in which a wallet with fills has them as its history. Its earlier trades are not known. */
+export const layerWithFills = Layer.effect(
+  LedgerReader,
+  Effect.gen(function* () {
+    const inner = yield* LedgerReader
+    const fillTrades = yield* FillTrades
+    const { filledBy } = yield* ReplayFills
+    const historyOfFills = Effect.fnUntraced(
+      function* (fills: ReadonlyArray<Fill>) {
+        const trades = (yield* fillTrades.of(fills)).flat()
         const throughMs = yield* Clock.currentTimeMillis
         const history: LedgerHistory = {
           progress: { ...NOT_BEGUN, state: "done", read: fills.length, fromMs: fills[0]?.atMs ?? null, throughMs },
-          trades: fillTradesOf(fills, prices).toReversed()
+          trades: trades.toReversed()
         }
         return history
       },

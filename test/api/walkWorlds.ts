@@ -151,7 +151,9 @@ const replay = Layer.sync(ReplayFills, () => {
       }
     },
     list: () => Effect.sync(() => ({ fills: book.all, slot: 433_600_000 })),
-    filledBy: () => []
+    filledBy: () => [],
+    filledAfter: () => [],
+    endsBy: () => false
   }
   return fills
 })

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Address, SOL } from "../../src/domain/Address.ts"
 import type { Fill } from "../../src/past/FillBook.ts"
 import { ReplayFills } from "../../src/past/ReplayFills.ts"
-import { fillTradesOf, layerWithFills } from "../../src/wallets/fillTrades.ts"
+import { fillTradesOf, layerPriced, layerWithFills } from "../../src/wallets/fillTrades.ts"
 import { HistoryStore } from "../../src/wallets/HistoryStore.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { positionsOf } from "../../src/wallets/ledger.ts"
@@ -44,7 +44,7 @@ it("fills become positions and realized profit through the ledger, at the SOL pr
     { numerator: 150n, denominator: 1000n },
     { numerator: 160n, denominator: 1000n }
   ]
-  const trades = fillTradesOf([bought, sold], prices)
+  const trades = fillTradesOf([bought, sold], prices).flat()
   assert.deepStrictEqual(
     trades.map(({ amount, lamports, role, side }) => [role, side, amount, lamports]),
     [
@@ -59,7 +59,7 @@ it("fills become positions and realized profit through the ledger, at the SOL pr
     [600n, 300_000_000_000n, 160_000_000_000n, 40_000_000_000n]
   )
   // Without a price nothing is known of the profit.
-  const unpriced = positionsOf(fillTradesOf([bought, sold], [null, null])).get(MINT)
+  const unpriced = positionsOf(fillTradesOf([bought, sold], [null, null]).flat()).get(MINT)
   assert.deepStrictEqual([unpriced?.held, unpriced?.realizedNanos], [600n, null])
 })
 
@@ -73,7 +73,11 @@ it.effect("the price of SOL is looked up once for a slot, also when there is non
     })
     const live = yield* ReplayFills
     const layer = layerWithFills.pipe(
-      Layer.provide([LedgerReader.layerNone, store, Layer.succeed(ReplayFills, { ...live, filledBy: () => fills })])
+      Layer.provide([
+        LedgerReader.layerNone,
+        layerPriced.pipe(Layer.provide(store)),
+        Layer.succeed(ReplayFills, { ...live, filledBy: () => fills })
+      ])
     )
     yield* TestClock.setTime(1_790_000_200_000)
     const trades = yield* Effect.gen(function* () {

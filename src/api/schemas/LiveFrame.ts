@@ -244,9 +244,15 @@ export const ResumeMessage = Schema.Struct({
   )
 })
 
+/** An event at a time. That of a fill goes to every stream of its wallet, whenever the wallet was tracked. */
+interface Happened {
+  readonly wallet: Address
+  readonly isOfFill?: true
+}
+
 /** An event of a wallet that has no place in a stream yet. */
 export type LiveEvent =
-  | { readonly type: "trade"; readonly wallet: Address; readonly body: TrackerTrade }
-  | { readonly type: "balance_update"; readonly wallet: Address; readonly body: BalanceBody }
+  | ({ readonly type: "trade"; readonly body: TrackerTrade } & Happened)
+  | ({ readonly type: "balance_update"; readonly body: BalanceBody } & Happened)
   | ({ readonly type: "pnl"; readonly body: PnlBody } & Figure)
   | ({ readonly type: "pnl_summary"; readonly body: PnlSummaryBody } & Figure)

@@ -1,5 +1,5 @@
-import { Clock, Context, Duration, Effect, Layer, PubSub, Schedule, type Scope, Stream } from "effect"
-import type { Address } from "../../domain/Address.ts"
+import { Clock, Context, Duration, Effect, Layer, PubSub, Schedule, type Scope, Semaphore, Stream } from "effect"
+import type { Address, Mint } from "../../domain/Address.ts"
 import type { TrackerTrade } from "../../api/schemas/Tracker.ts"
 import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
 import { SourceMonitor, stateByAge } from "../../operations/SourceMonitor.ts"
@@ -15,6 +15,7 @@ import { marksAt } from "../marks.ts"
 import { WalletAccounts } from "../WalletAccounts.ts"
 import { RestoredWallets } from "./restoredTrades.ts"
 import { makeLedgerRestore, type RestoreParts } from "./restoreLedgers.ts"
+import { makeTrackedFills } from "./trackedFills.ts"
 import { TrackerState } from "./TrackerState.ts"
 import type { FeedHealth } from "../../live/FeedHealth.ts"
 import { type LiveFollower, LiveFollowers } from "./LiveFollower.ts"
@@ -23,7 +24,7 @@ import { WatchList } from "./WatchList.ts"
 
 /**
  * Trades, balances and profits of tracked wallets: live from blocks, and from stored trades after a restart. History
- * before the start of tracking is not included.
+ * before the start of tracking is not included, except for the fills of a replay.
  */
 export class TrackerFeed extends Context.Service<
   TrackerFeed,
@@ -53,6 +54,8 @@ export class TrackerFeed extends Context.Service<
 const ACTIVITY_HELD = 16_384
 const SEND_DUE_EVERY = Duration.millis(100)
 const FORGET_EVERY = Duration.seconds(30)
+/** How often fills of a replay are looked for that no block reaches, and prices that fills lack. */
+const FILLS_EVERY = Duration.millis(500)
 /** Tracking is stale after this long without a block. */
 const SILENT_MS = 30_000
 
@@ -78,13 +81,43 @@ const makeBlocks = Effect.fnUntraced(function* (
   const tokens = yield* TokenBook
   const activity = yield* PubSub.sliding<{ readonly wallet: Address; readonly atMs: number }>(ACTIVITY_HELD)
   const ledgers = makeLedgerRestore({ accounts, restored, state, tape, watched })
+  /** Blocks and fills are applied one after the other. */
+  const turn = yield* Semaphore.make(1)
   const progress: { newest: BlockPlace | null; appliedAtMs: number | null; isBroken: boolean } = {
     newest: null,
     appliedAtMs: null,
     isBroken: false
   }
 
+  const warm = (mints: ReadonlySet<Mint>) =>
+    Effect.forEach(
+      Array.from(mints).filter((mint) => tokens.read(mint) === null),
+      (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)),
+      { discard: true }
+    )
+  const publish = (wallets: ReadonlySet<Address>, atMs: number) =>
+    wallets.forEach((wallet) => PubSub.publishUnsafe(activity, { wallet, atMs }))
+
+  const fills = yield* makeTrackedFills
+  /** Applies the fills of a replay before the block of this slot: a fill is the first transaction of its slot. */
+  const takeFills = Effect.fnUntraced(function* (slot: number) {
+    for (const { trades } of yield* fills.reach(slot)) {
+      const [first, ...others] = trades
+      if (first !== undefined) {
+        const nowMs = yield* Clock.currentTimeMillis
+        const { events, mints, wallets } = state.takeFill([first, ...others], nowMs, followers.wants)
+        followers.take(events, nowMs)
+        publish(wallets, first.timeMs)
+        yield* warm(mints)
+      }
+    }
+  })
+  const takePrices = Effect.map(fills.priced, (found) =>
+    found.forEach(({ fill, trades }) => state.revalue(fill.wallet, trades))
+  )
+
   const take = Effect.fnUntraced(function* (batch: PricedBatch, isBehind: boolean) {
+    yield* takeFills(batch.slot)
     const afterGap = batch.afterGap || isBehind
     const { newest } = progress
     if (isBehind) {
@@ -108,9 +141,8 @@ const makeBlocks = Effect.fnUntraced(function* (
     progress.newest = { slot: batch.slot, timeMs: batch.timeMs }
     restored.applied(batch.timeMs)
     followers.take(events, nowMs)
-    wallets.forEach((wallet) => PubSub.publishUnsafe(activity, { wallet, atMs: batch.timeMs }))
-    const unknown = Array.from(mints).filter((mint) => tokens.read(mint) === null)
-    yield* Effect.forEach(unknown, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), { discard: true })
+    publish(wallets, batch.timeMs)
+    yield* warm(mints)
   })
 
   const startAnew = () => {
@@ -133,10 +165,18 @@ const makeBlocks = Effect.fnUntraced(function* (
           progress.isBroken = true
         })
       ),
-      keepGoing("Applying a block to tracked wallets")
+      keepGoing("Applying a block to tracked wallets"),
+      turn.withPermits(1)
     )
 
-  return { activity, progress, takeNext }
+  /** Fills after the last block of a replay, and prices that have become known. */
+  const takeRest = Effect.suspend(() => takeFills(progress.newest?.slot ?? 0)).pipe(
+    Effect.andThen(takePrices),
+    keepGoing("Applying fills to tracked wallets"),
+    turn.withPermits(1)
+  )
+
+  return { activity, progress, takeNext, takeRest }
 })
 
 const make = Effect.gen(function* () {
@@ -147,7 +187,8 @@ const make = Effect.gen(function* () {
   const accounts = yield* WalletAccounts
   const followers = new LiveFollowers()
   const needsAccounts = (wallet: Address) => accounts.of(wallet) !== "named"
-  const restored = new RestoredWallets({ ...watched, needsAccounts })
+  const hasFills = (wallet: Address): boolean => state.hasFills(wallet)
+  const restored = new RestoredWallets({ ...watched, needsAccounts, hasFills })
   const state = new TrackerState({
     sincesOf: (wallet) => watched.sincesOf(wallet),
     isRestored: (wallet) => restored.has(wallet),
@@ -155,7 +196,10 @@ const make = Effect.gen(function* () {
     marksAt: (nowMs) => marksAt(prices.at(nowMs), tape, nowMs),
     commitment: tokens.commitment === "finalized" ? "finalized" : "confirmed"
   })
-  const { activity, progress, takeNext } = yield* makeBlocks({ accounts, restored, state, tape, watched }, followers)
+  const { activity, progress, takeNext, takeRest } = yield* makeBlocks(
+    { accounts, restored, state, tape, watched },
+    followers
+  )
 
   yield* tape.appliedCounted.pipe(
     Stream.runForEach(takeNext),
@@ -167,6 +211,11 @@ const make = Effect.gen(function* () {
     Effect.repeat(Schedule.spaced(SEND_DUE_EVERY)),
     keepRunning("Sending due tracker events"),
     Effect.forkScoped({ startImmediately: true })
+  )
+  yield* takeRest.pipe(
+    Effect.repeat(Schedule.spaced(FILLS_EVERY)),
+    keepRunning("Applying fills to tracked wallets"),
+    Effect.forkScoped
   )
   yield* Effect.sync(() => state.forget()).pipe(
     Effect.schedule(Schedule.spaced(FORGET_EVERY)),

@@ -212,15 +212,17 @@ export class TrackerHub extends LiveHub<Grant, LiveStream> implements LiveFollow
   }
 
   /**
-   * The streams that receive the event: figures go to streams with the same `sinceMs`, other events to streams that
-   * began before.
+   * The streams that receive the event: figures go to streams with the same `sinceMs`, fills to all streams of the
+   * wallet, and other events to streams that began before.
    */
   #readersOf(event: LiveEvent): Iterable<LiveStream> {
     const streams = this.#byWallet.get(event.wallet) ?? new Map<number, Set<LiveStream>>()
     if ("sinceMs" in event) {
       return streams.get(event.sinceMs) ?? []
     }
-    return Array.from(streams).flatMap(([sinceMs, some]) => (event.body.ts >= sinceMs ? Array.from(some) : []))
+    return Array.from(streams).flatMap(([sinceMs, some]) =>
+      event.isOfFill === true || event.body.ts >= sinceMs ? Array.from(some) : []
+    )
   }
 
   /** Sends each frame to the readers of its event, and keeps it for replay. */

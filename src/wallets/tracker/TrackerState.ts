@@ -6,10 +6,12 @@ import type { TapeTrade } from "../../market/model/TapeTrade.ts"
 import type { PricedBatch } from "../../market/model/TradeBatch.ts"
 import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
 import type { TokenState } from "../../tokens/TokenCache.ts"
+import { byChainOrder, positionsOf } from "../ledger.ts"
 import { LiveFigures, type FigurePass } from "./LiveFigures.ts"
 import type { PnlSnapshot, RecentTrades, WalletSince } from "./WalletSince.ts"
 import {
   balanceUpdate,
+  filledBalance,
   pnlBody,
   pnlSummaryBody,
   trackerTrade,
@@ -20,7 +22,7 @@ import type { Mark } from "../marks.ts"
 import { positionEventsOf, type TransactionUpdate } from "./positionEvents.ts"
 import { OwnerGroups, type OtherStored, type RestoredAccounts, restoredOwner } from "./OwnerGroups.ts"
 import type { StoredTrades } from "./restoredTrades.ts"
-import { type HeldPosition, PnlBook, type UnreadReason } from "./WalletLedger.ts"
+import { type HeldPosition, PnlBook, type UnreadReason, type WalletLedger } from "./WalletLedger.ts"
 import { WalletLedgers } from "./WalletLedgers.ts"
 
 /** Inputs of the tracker state, read synchronously. */
@@ -49,6 +51,8 @@ export class TrackerState {
   #ledgers: WalletLedgers
   #figures: LiveFigures
   readonly #owners = new OwnerGroups()
+  /** Fills of a replay by wallet, tracked or not, oldest first. */
+  readonly #fills = new Map<Address, ReadonlyArray<TapeTrade>>()
   readonly #broken = new Set<Address>()
   /** Time of the newest block after a gap: history before it may be incomplete. */
   #gapMs = 0
@@ -83,6 +87,7 @@ export class TrackerState {
       return false
     }
     const ledger = this.#ledgers.renew(wallet)
+    ledger.fills = this.#fills.get(wallet) ?? null
     for (const trade of stored.trades) {
       if (trade.role !== "transfer") {
         this.#ledgers.add(ledger, trade)
@@ -153,10 +158,71 @@ export class TrackerState {
       }
     }
     for (const wallet of wallets) {
-      this.#ledgers.of(wallet).lastEventAtMs = batch.timeMs
+      this.#ledgerOf(wallet).lastEventAtMs = batch.timeMs
     }
     this.#figures.enqueue(touched)
     return { events: pass.events, wallets, mints }
+  }
+
+  /**
+   * Applies a fill of a replay: the trades of one swap that was never sent. A ledger with fills has all of them, also
+   * from before the wallet was tracked, and no fill leaves it.
+   */
+  takeFill(
+    trades: readonly [TapeTrade, ...ReadonlyArray<TapeTrade>],
+    nowMs: number,
+    wants: FigurePass["wants"]
+  ): BlockUpdate {
+    const [{ timeMs, wallet }] = trades
+    const earlier = this.#fills.get(wallet) ?? []
+    const isTracked = this.#isTracked(wallet)
+    if (earlier.length > 0 && isTracked) {
+      this.#ledgerOf(wallet)
+    } else if (isTracked) {
+      // Begins anew: token accounts are no longer waited for.
+      this.#owners.stop(wallet)
+      this.#ledgers.renew(wallet)
+    }
+    const fills = [...earlier, ...trades].toSorted(byChainOrder)
+    this.#fills.set(wallet, fills)
+    const pass = this.#passAt(nowMs, wants)
+    if (!isTracked) {
+      return { events: [], wallets: new Set(), mints: new Set() }
+    }
+    const positions = positionsOf(fills)
+    for (const trade of trades) {
+      if (wants(wallet)) {
+        pass.events.push({ type: "trade", wallet, body: this.#tradeOf(trade), isOfFill: true })
+        const held = positions.get(trade.mint)?.held ?? null
+        pass.events.push(...(held === null ? [] : [filledBalance(trade, held, pass.marks(trade.mint))]))
+      }
+    }
+    if (fills.at(-1) === trades.at(-1)) {
+      const ledger = this.#ledgers.of(wallet)
+      ledger.fills = fills
+      trades.forEach((trade) => this.#ledgers.add(ledger, trade))
+      this.#figures.enqueue(this.#applyEvents({ trades: [...trades], transaction: null }, timeMs))
+    }
+    this.#ledgerOf(wallet).lastEventAtMs = fills.at(-1)?.timeMs ?? timeMs
+    return { events: pass.events, wallets: new Set([wallet]), mints: new Set(trades.map(({ mint }) => mint)) }
+  }
+
+  /** Replaces fills of a wallet by the same fills with the prices that are known now. */
+  revalue(wallet: Address, trades: ReadonlyArray<TapeTrade>): void {
+    const known = new Map(trades.map((trade) => [`${trade.signature} ${trade.index}`, trade]))
+    const fills = this.#fills.get(wallet) ?? []
+    this.#fills.set(
+      wallet,
+      fills.map((trade) => known.get(`${trade.signature} ${trade.index}`) ?? trade)
+    )
+    if (this.#isTracked(wallet)) {
+      this.#ledgerOf(wallet)
+    }
+  }
+
+  /** True for a wallet with fills of a replay. */
+  hasFills(wallet: Address): boolean {
+    return this.#fills.has(wallet)
   }
 
   /** Marks the units of a wallet as unknown until a restore. */
@@ -205,8 +271,8 @@ export class TrackerState {
   newestOf(wallets: ReadonlyArray<WalletSince>, each: number, limit: number): ReadonlyArray<TrackerTrade> {
     return wallets
       .flatMap(({ sinceMs, wallet }) => {
-        const trades = this.#ledgers.get(wallet)?.trades.slice(-each) ?? []
-        return trades.filter(({ timeMs }) => timeMs >= sinceMs)
+        const ledger = this.#heldOf(wallet)
+        return ledger?.trades.slice(-each).filter(({ timeMs }) => ledger.counts(timeMs, sinceMs)) ?? []
       })
       .toSorted((a, b) => b.timeMs - a.timeMs || b.slot - a.slot || b.index - a.index)
       .slice(0, limit)
@@ -214,14 +280,14 @@ export class TrackerState {
   }
 
   lastEventAtMs(wallet: Address): number | null {
-    return this.#ledgers.get(wallet)?.lastEventAtMs ?? null
+    return this.#heldOf(wallet)?.lastEventAtMs ?? null
   }
 
   pnlSnapshotOf(wallets: ReadonlyArray<WalletSince>, limit: number, nowMs: number): PnlSnapshot {
     const marks = this.#sources.marksAt(nowMs)
     const gapMs = this.#gapMs
     const books = wallets.map(
-      ({ sinceMs, wallet }) => this.#ledgers.get(wallet)?.bookSince(sinceMs) ?? new PnlBook(wallet, sinceMs)
+      ({ sinceMs, wallet }) => this.#heldOf(wallet)?.bookSince(sinceMs) ?? new PnlBook(wallet, sinceMs)
     )
     const summaryOf = (book: PnlBook) =>
       this.#isRestored(book.wallet)
@@ -235,6 +301,20 @@ export class TrackerState {
         pnlBody({ book, position, mark: marks(position.mint), gapMs, trigger: "resync", nowMs })
       )
     return { pnl, summaries: books.map(summaryOf) }
+  }
+
+  /** The ledger of a wallet; undefined without one. It has all fills of the wallet at their newest prices. */
+  #heldOf(wallet: Address): WalletLedger | undefined {
+    const fills = this.#fills.get(wallet)
+    if (fills !== undefined && this.#ledgers.get(wallet)?.fills !== fills) {
+      this.restore(wallet, { trades: fills, isClipped: false })
+    }
+    return this.#ledgers.get(wallet)
+  }
+
+  /** The ledger of a wallet, created if missing. */
+  #ledgerOf(wallet: Address): WalletLedger {
+    return this.#heldOf(wallet) ?? this.#ledgers.of(wallet)
   }
 
   #isRestored(wallet: Address): boolean {
@@ -256,7 +336,7 @@ export class TrackerState {
   #trade(trade: TapeTrade, { events, wants }: FigurePass): void {
     // A wallet that waits for a restore is skipped: the restore finds its trades in the store.
     if (this.#isRestored(trade.wallet)) {
-      this.#ledgers.add(this.#ledgers.of(trade.wallet), trade)
+      this.#ledgers.add(this.#ledgerOf(trade.wallet), trade)
     }
     if (wants(trade.wallet)) {
       events.push({ type: "trade", wallet: trade.wallet, body: this.#tradeOf(trade) })
@@ -276,7 +356,7 @@ export class TrackerState {
       if (isBroken) {
         this.#broken.add(wallet)
       }
-      const touched = this.#ledgers.of(wallet).apply(events, this.#sources.sincesOf(wallet))
+      const touched = this.#ledgerOf(wallet).apply(events, this.#sources.sincesOf(wallet))
       for (const held of touched) {
         const isTrade = traded.has(`${wallet} ${held.position.mint}`) || held.due === "trade"
         held.due = isTrade ? "trade" : "transfer"

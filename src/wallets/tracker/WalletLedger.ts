@@ -136,6 +136,8 @@ export class WalletLedger {
   readonly books = new Map<number, PnlBook>()
   lastEventAtMs: number | null = null
   truncated = false
+  /** The fills of a replay in this ledger; null without any. With fills everything counts, whenever the wallet is tracked. */
+  fills: ReadonlyArray<TapeTrade> | null = null
   #eventsTruncated = false
   #unread: UnreadReason | null = null
 
@@ -152,6 +154,16 @@ export class WalletLedger {
     }
   }
 
+  /** True when an account that tracks the wallet since then sees what happened at this time. */
+  counts(timeMs: number, sinceMs: number): boolean {
+    return this.fills !== null || timeMs >= sinceMs
+  }
+
+  /** True when there are more trades than are held of a wallet. A replay bounds the fills. */
+  get isOverfull(): boolean {
+    return this.fills === null && this.trades.length > TRADES_PER_WALLET
+  }
+
   /** Adds the next trade. */
   add(trade: TapeTrade): void {
     this.trades.push(trade)
@@ -163,10 +175,10 @@ export class WalletLedger {
    */
   apply(together: OwnerEvents, sinces: Iterable<number>): ReadonlyArray<HeldPosition> {
     const timeMs = timeOf(together) ?? 0
-    const books = Array.from(sinces).flatMap((sinceMs) => (timeMs >= sinceMs ? this.bookSince(sinceMs) : []))
+    const books = Array.from(sinces).flatMap((sinceMs) => (this.counts(timeMs, sinceMs) ? this.bookSince(sinceMs) : []))
     this.#transactions.push(together)
     this.#events += together.length
-    while (this.#events > TRADES_PER_WALLET && this.#transactions.length > 1) {
+    while (this.fills === null && this.#events > TRADES_PER_WALLET && this.#transactions.length > 1) {
       this.#dropTransaction()
     }
     return books.flatMap((book) => book.take(together))
@@ -210,7 +222,7 @@ export class WalletLedger {
     const book = new PnlBook(this.wallet, sinceMs, this.#eventsTruncated && oldestMs >= sinceMs)
     book.unread = this.#unread
     for (const together of this.#transactions) {
-      if ((timeOf(together) ?? 0) >= sinceMs) {
+      if (this.counts(timeOf(together) ?? 0, sinceMs)) {
         book.take(together)
       }
     }

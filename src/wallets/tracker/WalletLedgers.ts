@@ -1,6 +1,6 @@
 import type { Address } from "../../domain/Address.ts"
 import type { TapeTrade } from "../../market/model/TapeTrade.ts"
-import { type PnlBook, TRADES_PER_WALLET, WalletLedger } from "./WalletLedger.ts"
+import { type PnlBook, WalletLedger } from "./WalletLedger.ts"
 
 /** Trades held for all wallets together. */
 export const MOST_TRADES = 400_000
@@ -59,7 +59,7 @@ export class WalletLedgers {
   add(ledger: WalletLedger, trade: TapeTrade): void {
     ledger.add(trade)
     this.#turns.push(ledger)
-    if (ledger.trades.length > TRADES_PER_WALLET) {
+    if (ledger.isOverfull) {
       ledger.dropTrade()
       this.#passes.set(ledger, (this.#passes.get(ledger) ?? 0) + 1)
     }

@@ -83,6 +83,8 @@ export interface WatchedSeconds {
    * True for wallets whose token accounts have to be read before anything is known of them. Left out when none have to.
    */
   readonly needsAccounts?: (wallet: Address) => boolean
+  /** True for wallets with fills of a replay, whose ledgers need no restore. Left out when there are none. */
+  readonly hasFills?: (wallet: Address) => boolean
 }
 
 /**
@@ -107,7 +109,9 @@ export class RestoredWallets {
     const sinceMs = this.#sinceOf(wallet)
     return (
       Number.isFinite(sinceMs) &&
-      ((this.#wholeSince.get(wallet) ?? Infinity) <= sinceMs || this.#isLater(wallet, sinceMs))
+      (this.#watched.hasFills?.(wallet) === true ||
+        (this.#wholeSince.get(wallet) ?? Infinity) <= sinceMs ||
+        this.#isLater(wallet, sinceMs))
     )
   }
 

@@ -86,8 +86,10 @@ export interface ChainPosition {
 const valueUsd = (units: bigint, price: Rational | null): Decimal | null =>
   price === null ? null : usdText((units * 1000n * price.numerator) / price.denominator)
 
+type BalanceEvent = Extract<LiveEvent, { readonly type: "balance_update" }>
+
 /** The balance change as an event. */
-export const balanceUpdate = (change: BalanceChange, place: ChainPosition, mark: Mark | null): LiveEvent => ({
+export const balanceUpdate = (change: BalanceChange, place: ChainPosition, mark: Mark | null): BalanceEvent => ({
   type: "balance_update",
   wallet: change.owner,
   body: {
@@ -105,6 +107,15 @@ export const balanceUpdate = (change: BalanceChange, place: ChainPosition, mark:
     ts: place.timeMs
   }
 })
+
+/** The balance of a token after a fill of a replay, by the fills of its wallet. */
+export const filledBalance = (trade: TapeTrade, after: bigint, mark: Mark | null): BalanceEvent => {
+  const { amount, decimals, mint, side, wallet } = trade
+  const delta = side === "buy" ? amount : -amount
+  const change = { owner: wallet, mint, before: after - delta, after, delta, decimals, native: false } as const
+  const place = { ...trade, signature: trade.signature as Signature }
+  return { ...balanceUpdate({ ...change, cause: "trade" }, place, mark), isOfFill: true }
+}
 
 /**
  * Coverage of a book: `backfill_running` or `not_captured` without the token accounts, `source_gap` before missing blocks,
