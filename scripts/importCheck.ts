@@ -180,7 +180,7 @@ const run = Effect.fnUntraced(function* (folder: string) {
     "the chain goes on",
     Effect.map(chain.newest, (slot) => slot > begun + slots)
   )
-  let mints = yield* chain.command({ healthy: { halted: true } })
+  const mints = yield* chain.command({ healthy: { halted: true } })
   const last = yield* chain.newest
   const reads = (name: string, { asked }: typeof live, slot: number) =>
     until(
@@ -231,14 +231,6 @@ const run = Effect.fnUntraced(function* (folder: string) {
     }
     const [took, imported] = yield* Effect.timed(runImport(own, args, null))
     const other = yield* serve(own, chain.rpcUrl)
-    // A service that has heard no slot yet has no prices, so the chain goes on for a moment.
-    const before = yield* chain.newest
-    yield* chain.command({ healthy: { halted: false } })
-    yield* until(
-      "the chain goes on",
-      Effect.map(chain.newest, (slot) => slot > before + 4)
-    )
-    mints = yield* chain.command({ healthy: { halted: true } })
     const newest = yield* chain.newest
     yield* reads("live", live, newest)
     yield* reads(name, other, newest)

@@ -46,7 +46,10 @@ export interface Freshness {
    * connection has reached.
    */
   readonly slot: number
-  /** When that slot was first received by the local clock, in milliseconds since the Unix epoch; null before. */
+  /**
+   * When that slot was first received by the local clock, in milliseconds since the Unix epoch; null before. Until a slot
+   * arrives it is the chain's own time of the first read.
+   */
   readonly heardAtMs: number | null
   /**
    * `live`: following. `polling`: not followed, but all accounts are read at this slot. `loading`: connected, reloading

@@ -3,7 +3,7 @@ import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "../AccountState.ts"
 import type { ChainEvent, Freshness } from "../ChainFeed.ts"
-import { CLOCK } from "../clockSysvar.ts"
+import { CLOCK, readClock } from "../clockSysvar.ts"
 import { FeedFaults } from "./FeedFaults.ts"
 import { KnownClock } from "./KnownClock.ts"
 import { HeardSlots } from "./HeardSlots.ts"
@@ -223,6 +223,7 @@ export class ChainState implements Listener {
     if (slot < this.committedSlot || this.#isFollowing) {
       return false
     }
+    this.#beginWith(states)
     const isNew = slot > this.committedSlot
     this.committedSlot = slot
     this.#offer(this.#buffer.adopt(states))
@@ -245,6 +246,7 @@ export class ChainState implements Listener {
   answer(requested: ReadonlyMap<Address, object>, states: ReadonlyMap<Address, AccountState>, malformed: number): void {
     this.faults.malformed += malformed
     this.#buffer.answer(requested, states)
+    this.#beginWith(states)
     this.#hasArrived()
   }
 
@@ -400,6 +402,16 @@ export class ChainState implements Listener {
   #hasArrived(): void {
     this.arrivals++
     this.arrived.openUnsafe()
+  }
+
+  /** A read that has the chain's clock tells slot and time of its states. It counts until a slot arrives. */
+  #beginWith(states: ReadonlyMap<Address, AccountState>): void {
+    const clock = states.get(CLOCK)
+    const time = clock?.account == null ? null : readClock(clock.account.data)
+    if (this.heard.slot === 0 && clock !== undefined && time !== null) {
+      this.heard.begin(clock.slot, time.unixTimestamp * 1000)
+      this.committedSlot = Math.max(this.committedSlot, clock.slot)
+    }
   }
 
   #doubt(address: Address, missed: boolean): void {

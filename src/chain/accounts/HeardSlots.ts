@@ -100,6 +100,18 @@ export class HeardSlots {
     }
   }
 
+  /**
+   * Begins with the slot of a read, before any slot arrived: a halted chain sends none. `chainMs` is the chain's own time
+   * then, so that the state is as old as the chain says, however late it was read.
+   */
+  begin(slot: number, chainMs: number): void {
+    const atMs = Math.min(chainMs, this.wallMs())
+    this.#slot = slot
+    this.#atMs = atMs
+    this.#complete = { slot, atMs }
+    this.#aheadMs = this.wallMs() - this.nowMs()
+  }
+
   fallSilent(): void {
     this.#isSilent = true
     this.resumed.closeUnsafe()
