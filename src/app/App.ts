@@ -136,8 +136,7 @@ const copying = CopyReader.layer.pipe(Layer.provide([followStore, PriceBook.laye
 
 const walletAccounts = WalletAccounts.layer.pipe(Layer.provide(tape))
 
-const historyStore = HistoryStorePg.layer.pipe(Layer.provide(Database.layer))
-const fillTrades = layerPriced.pipe(Layer.provide(historyStore))
+const fillTrades = layerPriced.pipe(Layer.provide(roles.stores))
 
 const tracker = roles.activity.pipe(
   Layer.provideMerge([trackerStore, TrackerFeed.layer, OwnerLinks.layer.pipe(Layer.provide(identityStore))]),
@@ -146,7 +145,8 @@ const tracker = roles.activity.pipe(
 )
 
 const ledger = layerWithFills.pipe(
-  Layer.provide([LedgerReader.layerBackfill.pipe(Layer.provide(historyStore)), fillTrades])
+  Layer.provide([LedgerReader.layerBackfill, fillTrades]),
+  Layer.provide(HistoryStorePg.layer.pipe(Layer.provide(Database.layer)))
 )
 
 const wallets = WalletReader.layer.pipe(

@@ -3,18 +3,19 @@
  * nothing else: no volume, candle or holder counts them.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import type { NetTrade } from "../api/schemas/Trade.ts"
+import type { NetTrade, TradeStoreUnavailable } from "../api/schemas/Trade.ts"
 import type { Rational } from "../domain/rational.ts"
 import { Signature } from "../domain/Signature.ts"
 import { isMoney } from "../domain/stables.ts"
 import { SOL } from "../domain/Address.ts"
+import { MOST_SWAPS } from "../market/model/SolPrice.ts"
 import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { tapeTradesOf } from "../market/model/tapeTrades.ts"
+import { TradeHistory } from "../market/model/TradeHistory.ts"
 import type { Fill } from "../past/FillBook.ts"
 import { ReplayFills } from "../past/ReplayFills.ts"
 import { NOT_BEGUN } from "./historyProgress.ts"
-import { HistoryStore, type HistoryStoreUnavailable } from "./HistoryStore.ts"
-import { PRICED_BY, PRICED_SLOTS, solPriceBy } from "./historyTrades.ts"
+import { solPriceBy } from "./historyTrades.ts"
 import { type LedgerHistory, LedgerReader, LedgerUnavailable } from "./LedgerReader.ts"
 import { WalletAccounts } from "./WalletAccounts.ts"
 
@@ -76,7 +77,7 @@ export interface FillTrades {
   /** The trades of each filled swap, at the SOL price of its slot. Without that price their value is unknown. */
   readonly of: (
     fills: ReadonlyArray<Fill>
-  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<TapeTrade>>, HistoryStoreUnavailable>
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<TapeTrade>>, TradeStoreUnavailable>
 }
 
 const unpriced: FillTrades = { of: (fills) => Effect.succeed(fillTradesOf(fills, [])) }
@@ -85,10 +86,10 @@ const unpriced: FillTrades = { of: (fills) => Effect.succeed(fillTradesOf(fills,
 export const FillTrades = Context.Reference<FillTrades>("fathom/wallets/FillTrades", { defaultValue: () => unpriced })
 
 /** Fills at the price of SOL by the stored blocks. */
-export const layerPriced: Layer.Layer<never, never, HistoryStore> = Layer.effect(
+export const layerPriced: Layer.Layer<never, never, TradeHistory> = Layer.effect(
   FillTrades,
   Effect.gen(function* () {
-    const store = yield* HistoryStore
+    const { solSwaps } = yield* TradeHistory
     const known = new Map<number, LookedUp>()
     /** Looks up micro-dollars for a lamport at the slot of a fill, once for the slot. */
     const lookUp = Effect.fnUntraced(function* ({ atMs, slot }: Fill) {
@@ -98,7 +99,7 @@ export const layerPriced: Layer.Layer<never, never, HistoryStore> = Layer.effect
         return
       }
       const timeMs = atMs ?? 0
-      const price = solPriceBy(yield* store.solSwaps(slot - PRICED_SLOTS, slot, PRICED_BY), timeMs)
+      const price = solPriceBy(yield* solSwaps(slot, MOST_SWAPS), timeMs)
       if ((known.get(slot)?.price ?? null) !== null) {
         // Another reader was faster. Its price stays.
         return

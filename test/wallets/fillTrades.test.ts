@@ -5,7 +5,7 @@ import { Address, SOL } from "../../src/domain/Address.ts"
 import type { Fill } from "../../src/past/FillBook.ts"
 import { ReplayFills } from "../../src/past/ReplayFills.ts"
 import { fillTradesOf, layerPriced, layerWithFills } from "../../src/wallets/fillTrades.ts"
-import { HistoryStore } from "../../src/wallets/HistoryStore.ts"
+import { TradeHistory } from "../../src/market/model/TradeHistory.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
 import { positionsOf } from "../../src/wallets/ledger.ts"
 
@@ -68,8 +68,8 @@ it.effect("the price of SOL is looked up once for a slot, also when there is non
     const swap = { inputMint: SOL, outputMint: MINT, amount: 2_000_000_000n, amountOut: 1000n }
     const fills = [5, 5, 5, 9].map((slot, at) => ({ ...fill(at + 1, { ...swap, slot }), rank: at % 3 }))
     const asked: Array<number> = []
-    const store = Layer.mock(HistoryStore, {
-      solSwaps: (_, slot) => Effect.sync(() => (asked.push(slot), []))
+    const store = Layer.mock(TradeHistory, {
+      solSwaps: (slot) => Effect.sync(() => (asked.push(slot), []))
     })
     const live = yield* ReplayFills
     const layer = layerWithFills.pipe(

@@ -9,7 +9,7 @@ import { Tape } from "../../../src/market/tape/Tape.ts"
 import type { Fill } from "../../../src/past/FillBook.ts"
 import { bySlot, ReplayFills } from "../../../src/past/ReplayFills.ts"
 import { accountsWithFills, layerPriced, layerWithFills } from "../../../src/wallets/fillTrades.ts"
-import { HistoryStore } from "../../../src/wallets/HistoryStore.ts"
+import { TradeHistory } from "../../../src/market/model/TradeHistory.ts"
 import { LedgerReader } from "../../../src/wallets/LedgerReader.ts"
 import { WalletAccounts } from "../../../src/wallets/WalletAccounts.ts"
 import { WalletReader } from "../../../src/wallets/WalletReader.ts"
@@ -63,7 +63,7 @@ class Decided {
   }
 
   get layer() {
-    const solSwaps = (_: number, to: number) =>
+    const solSwaps = (to: number) =>
       Effect.sync(() => {
         const swap = { wallet: OTHER, mint: SOL, amount: 1_000_000_000n, usd: 150, role: "pool" } as const
         return this.isSolKnown ? blockOf(to, [swap]).trades : []
@@ -77,7 +77,7 @@ class Decided {
         endsBy: (slot: number) => this.hasEnded && slot >= this.lastBlock
       }))
     )
-    return layerPriced.pipe(Layer.provide(Layer.mock(HistoryStore, { solSwaps })), Layer.merge(fills))
+    return layerPriced.pipe(Layer.provide(Layer.mock(TradeHistory, { solSwaps })), Layer.merge(fills))
   }
 }
 
