@@ -35,7 +35,7 @@ const FIRST_NEGATIVE = 1n << 63n
 const PlaceRow = Schema.Struct({ slot: Schema.Number, place: Schema.Number })
 const TimeRow = Schema.Struct({ at: Schema.Date })
 
-type Table = Pick<ReturnType<typeof makeTradeTable>, "byIndex" | "firstSlot" | "readTrades">
+type Table = Pick<ReturnType<typeof makeTradeTable>, "firstSlot" | "readTrades">
 
 /** Makes the query of a page. `searched` is the number of swaps that it looks at; tests set it. */
 export const makeTradePages = (sql: SqlClient.SqlClient, table: Table, searched = MOST_SEARCHED) => {
@@ -113,9 +113,8 @@ export const makeOlder = (sql: SqlClient.SqlClient, table: Table, searched = MOS
     const packed = PgTypes.bytea(packWallet(wallet))
     const candidates = sql.and([
       sql`substr(wallet, 1, 7) = substr(${packed}, 1, 7)`,
-      sql`wallet = ${packed}`,
       // See `newestOf` in tradeTable.ts.
-      sql`chain + 0 = ${chain}`,
+      sql`case when wallet = ${packed} and chain = ${chain} then true else false end`,
       sql`role <> 0`,
       sql`(slot, place) < (${before.slot}::int, ${before.index}::int)`,
       // Without these the database searches everything between the place and the times.
@@ -131,17 +130,12 @@ export const makeOlder = (sql: SqlClient.SqlClient, table: Table, searched = MOS
     ])
     const from = sql`from trade_rows where ${candidates} order by slot desc, place desc`
     const read = (rows: ReadonlyArray<ReadonlyArray<unknown>>) => table.readTrades(rows, wallet)
-    const [found, ends] = yield* table.byIndex(
-      Effect.gen(function* () {
-        const rows = yield* sql`
-          select ${columns} from (select * ${from} limit ${searched}) as candidates
-          where ${filters} order by slot desc, place desc limit ${limit}
-        `.values
-        const end =
-          rows.length === limit ? [] : yield* sql`select ${columns} ${from} offset ${searched - 1} limit 1`.values
-        return [rows, end] as const
-      })
-    )
+    const found = yield* sql`
+      select ${columns} from (select * ${from} limit ${searched}) as candidates
+      where ${filters} order by slot desc, place desc limit ${limit}
+    `.values
+    const ends =
+      found.length === limit ? [] : yield* sql`select ${columns} ${from} offset ${searched - 1} limit 1`.values
     const [trades, [searchedTo = null]] = [yield* read(found), yield* read(ends)]
     return { trades, searchedTo } satisfies OlderFound
   })

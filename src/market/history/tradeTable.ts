@@ -7,7 +7,6 @@ import { ownTurn } from "../../domain/loopTime.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import { newestFirst } from "../model/TradesRequest.ts"
 import type { StoredBatch, StoredLaunch } from "../model/StoredBatch.ts"
-import { transaction } from "../../storage/transaction.ts"
 import { columnsOf } from "./arrays.ts"
 import type { TradeNames } from "./tradeNames.ts"
 import {
@@ -119,26 +118,21 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     return yield* Effect.try({ try: () => rows.map((row) => readTrade(row, names.nameOf, own)), catch: broken })
   })
 
-  /** The newest trades and transfers of a wallet after a slot. */
+  /**
+   * The newest trades and transfers of a wallet after a slot. From a plain comparison of the wallet the planner takes a large
+   * wallet for a small one: it knows that its first bytes and the wallet are both frequent, and not that they are the same.
+   * Then it would sort all rows of the wallet instead of reading the newest ones from the index. It knows nothing of a `case`.
+   */
   const newestOf = (chain: number, wallet: Address, limit: number, after: number) => {
     const packed = PgTypes.bytea(packWallet(wallet))
-    // `chain + 0` keeps the planner from reading a whole day by its chain while the day has no statistics.
-    const ofChain = table === "trade_rows" ? sql`chain + 0 = ${chain}` : sql`chain = ${chain}`
+    const isOwn = sql`wallet = ${packed} and chain = ${chain}`
     return sql`
       select ${sql.literal(OWN_COLUMNS)} from ${sql(table)}
-      where substr(wallet, 1, 7) = substr(${packed}, 1, 7) and wallet = ${packed} and ${ofChain} and role <> 0
-        and slot > ${after}::int
+      where substr(wallet, 1, 7) = substr(${packed}, 1, 7) and role <> 0 and slot > ${after}::int
+        and ${table === "trade_rows" ? sql`case when ${isOwn} then true else false end` : isOwn}
       order by slot desc, place desc limit ${limit}
     `
   }
-
-  /**
-   * Runs a read of the newest rows of a wallet. By its statistics the planner takes a large wallet for a small one: it knows
-   * that the first bytes of the wallet and the wallet are both frequent, and not that they are the same. Then it would sort all
-   * rows of the wallet instead of reading the newest ones from the index.
-   */
-  const byIndex = <A, E>(read: Effect.Effect<A, E>) =>
-    transaction(sql, Effect.andThen(sql`set local enable_bitmapscan = off`, read))
 
   const launchesWithin = SqlSchema.findAll({
     Request: SpanRow,
@@ -258,7 +252,6 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
 
   return {
     readTrades,
-    byIndex,
 
     /**
      * Prepares the statements that insert trades that are not stored yet. Gives numbers to their names at once, so it must
@@ -359,7 +352,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
 
     /** The newest trades and transfers of a wallet, newest first, without the trades of single pools of a route. */
     ofWallet: (chain: number, wallet: Address, limit: number) =>
-      Effect.flatMap(byIndex(newestOf(chain, wallet, limit, -1).values), (rows) => readTrades(rows, wallet)),
+      Effect.flatMap(newestOf(chain, wallet, limit, -1).values, (rows) => readTrades(rows, wallet)),
 
     /**
      * The same after a slot, with the newest stored slot of the chain and what was repaired until then, all of one moment.
@@ -374,8 +367,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
         union all
         select own.*, null from (${newestOf(chain, wallet, limit, after)}) as own
       `.values
-      // After a slot there are few rows.
-      const found = yield* after < 0 ? byIndex(read) : read
+      const found = yield* read
       const marks = found.flatMap(markOf)
       const rows = yield* readTrades(
         found.filter((row) => markOf(row).length === 0),
