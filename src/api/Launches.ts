@@ -155,9 +155,7 @@ export class LaunchesGroup extends HttpApiGroup.make("launches")
       query: NoQuery,
       success: LaunchAnswer,
       error: [LaunchNotFound, DataUnavailable]
-    })
-      .annotate(FromMemory, true)
-      .annotate(OpenApi.Summary, "The launch of one token, with its first buyers"),
+    }).annotate(OpenApi.Summary, "The launch of one token, with its first buyers"),
     HttpApiEndpoint.get("ofWallet", "/api/v1/wallets/:wallet/launches", {
       params: { wallet: field(Address, "A wallet: base58 of 32 bytes.") },
       query: WalletLaunchesQuery,
@@ -176,7 +174,6 @@ export class LaunchesGroup extends HttpApiGroup.make("launches")
       success: FirstBuyersAnswer,
       error: [UnsupportedChain, DataUnavailable]
     })
-      .annotate(FromMemory, true)
       .annotate(
         OpenApi.Summary,
         "The first wallets that bought a token, what they still hold, and which of them bought together"

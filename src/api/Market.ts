@@ -292,9 +292,7 @@ export class MarketGroup extends HttpApiGroup.make("market")
       query: TokenStatsQuery,
       success: TokenStatsAnswer,
       error: [UnsupportedChain, TokenNotFound, ChartWarming, DataUnavailable]
-    })
-      .annotate(FromMemory, true)
-      .annotate(OpenApi.Summary, "Activity of one token in four windows, and its highest and lowest price"),
+    }).annotate(OpenApi.Summary, "Activity of one token in four windows, and its highest and lowest price"),
     HttpApiEndpoint.get("discovery", "/api/v1/market/discovery", {
       query: DiscoveryQuery,
       success: DiscoveryAnswer,

@@ -1,14 +1,26 @@
 /** Time limits that allow for a busy event loop, fair turns on the loop, and the monotonic clock. */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Exit } from "effect"
 
 /** The monotonic clock in milliseconds. Changing the system date does not affect it. */
 export const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-/** Decides with the given clock at once, so that a decision in memory is an `Exit`; without one, with the fiber's clock. */
+/**
+ * Decides with the given clock at once, so that a decision in memory is an `Exit`; without one, with the fiber's clock. A
+ * decision that throws is a defect in both cases.
+ */
 export const withClock = <A, E, R>(
   clock: Clock.Clock | undefined,
   decide: (clock: Clock.Clock) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => (clock === undefined ? Clock.clockWith(decide) : decide(clock))
+): Effect.Effect<A, E, R> => {
+  if (clock === undefined) {
+    return Clock.clockWith(decide)
+  }
+  try {
+    return decide(clock)
+  } catch (defect) {
+    return Exit.die(defect)
+  }
+}
 
 const TURN_MS = 50
 const LEAST_TURNS = 4

@@ -7,13 +7,14 @@
  * Falls back to the default handler unless a 200, or the 429 of an empty budget, can be produced synchronously. It
  * falls back for a request that is not plain, a key that is not cached or may not ask, a path or query that its schema
  * rejects, a handler that fails or waits, budgets shared by processes, and while requests are traced. Nothing is charged
- * before the fallback, and no query is read for a 429.
+ * before the fallback, and no query is decoded for a 429. A handler that fails or waits is run again by the default handler.
  */
 import { Clock, Context, Effect, Exit, type Fiber, Layer, Redacted, Schema, Tracer } from "effect"
 import { FindMyWay, type HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyStore } from "../../access/KeyStore.ts"
+import { monotonicMs } from "../../domain/loopTime.ts"
 import { RateLimiter } from "../../access/RateLimiter.ts"
 import { UsageStore } from "../../access/usage/UsageStore.ts"
 import { Authorization, CurrentKey } from "../../api/middleware/Authorization.ts"
@@ -79,8 +80,8 @@ interface Plan {
   readonly query: Read | null
   readonly handler: Handler
   readonly encode: Read
-  /** A handler that had to wait is left to the default handler until then. */
-  restsUntilMs: number
+  /** The keys whose last read had to wait. They are left to the default handler until then, by the monotonic clock. */
+  readonly resting: Map<string, number>
 }
 
 /** Reads and answers the plain requests of one endpoint by hand, because they are the most frequent. */
@@ -101,8 +102,10 @@ interface Asked {
   readonly finish: (value: unknown) => Answer | undefined
 }
 
-/** How long an endpoint is left to the default handler after it had to wait, for instance for a store. */
+/** How long a key's reads of an endpoint are left to the default handler after one had to wait, for instance for a store. */
 const REST_MS = 1000
+/** Keys that rest at one endpoint. Beyond that, all are tried again. */
+const MOST_RESTING = 1000
 
 const reader = (schema: Schema.Top | undefined, options: object | undefined): Read | null =>
   schema === undefined ? null : Schema.decodeUnknownExit(schema as Schema.Codec<unknown, unknown>, options)
@@ -126,7 +129,7 @@ const planOf = (
     query: reader(query, Context.getOrUndefined(annotations, HttpApi.QueryParseOptions)),
     handler,
     encode: Schema.encodeUnknownExit(answer as Schema.Codec<unknown, unknown>),
-    restsUntilMs: 0
+    resting: new Map()
   }
 }
 
@@ -352,7 +355,10 @@ export const fastPath = Effect.fnUntraced(function* <Id extends string, Groups e
     const exit = fiber.pollUnsafe()
     if (exit === undefined) {
       fiber.interruptUnsafe()
-      plan.restsUntilMs = clock.currentTimeMillisUnsafe() + REST_MS
+      if (plan.resting.size >= MOST_RESTING) {
+        plan.resting.clear()
+      }
+      plan.resting.set(key.id, monotonicMs(clock) + REST_MS)
       return undefined
     }
     return Exit.isSuccess(exit) ? finish(exit.value) : undefined
@@ -360,12 +366,12 @@ export const fastPath = Effect.fnUntraced(function* <Id extends string, Groups e
 
   /** Answers a request. False when the default handler has to. */
   const answered = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const asked = find(request.url ?? "")
-    const secret = asked && secretIn(request.headers)
+    const secret = secretIn(request.headers)
+    const asked = secret === undefined ? undefined : find(request.url ?? "")
     if (asked === undefined || secret === undefined) {
       return false
     }
-    const { restsUntilMs, terms } = asked.plan
+    const { resting, terms } = asked.plan
     const { budget, cost, operation } = terms
     const key = valueOf(keys.authenticate(Redacted.make(secret), clock))
     if (key === undefined || budget === null || !mayAsk(key, terms)) {
@@ -377,7 +383,7 @@ export const fastPath = Effect.fnUntraced(function* <Id extends string, Groups e
       reject(request, response, { key, operation, state })
       return true
     }
-    if (state === undefined || state.remaining < cost || restsUntilMs > clock.currentTimeMillisUnsafe()) {
+    if (state === undefined || state.remaining < cost || (resting.get(key.id) ?? 0) > monotonicMs(clock)) {
       return false
     }
     const context = keyedContext(request, key)
@@ -396,10 +402,26 @@ export const fastPath = Effect.fnUntraced(function* <Id extends string, Groups e
     return true
   }
 
+  const run = Effect.runForkWith(services)
+
+  /** Answers a request. A defect of ours leaves it to the default handler, which has an answer for that too. */
+  const safely: typeof answered = (request, response) => {
+    try {
+      return answered(request, response)
+    } catch (defect) {
+      run(Effect.logError("The fast path failed", defect))
+      if (!response.headersSent) {
+        return false
+      }
+      response.destroy()
+      return true
+    }
+  }
+
   return (defaultHandler: Handle): Handle =>
     limiter.isImmediate && !isTraced
       ? (request, response) => {
-          if (!isPlain(request) || begun() || !answered(request, response)) {
+          if (!isPlain(request) || begun() || !safely(request, response)) {
             defaultHandler(request, response)
           }
         }

@@ -3,6 +3,9 @@ import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { UnknownToken } from "../../../src/api/schemas/Token.ts"
 import { DEFAULT_PLAN } from "../../../src/api/schemas/Plan.ts"
+import { KeyStore } from "../../../src/access/KeyStore.ts"
+import { withClock } from "../../../src/domain/loopTime.ts"
+import * as MemoryKeys from "../../support/memoryKeys.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { SOL } from "../../../src/domain/Address.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
@@ -250,8 +253,8 @@ const slowTokens = Layer.mergeAll(
   Layer.succeed(RiskReader, { riskOf: () => unread })
 )
 
-layer(running({ keys: [keyOf("a")], tokens: slowTokens }))("a read that has to wait", (it) => {
-  it.effect("is left to the default handler for a second", () =>
+layer(running({ keys: [keyOf("a"), keyOf("b")], tokens: slowTokens }))("a read that has to wait", (it) => {
+  it.effect("is left to the default handler for a second, for its key alone", () =>
     Effect.gen(function* () {
       const target = `/api/v1/tokens/solana/${mint}`
       const first = yield* ask(target, [bearer("a")])
@@ -261,9 +264,48 @@ layer(running({ keys: [keyOf("a")], tokens: slowTokens }))("a read that has to w
       const second = yield* ask(target, [bearer("a")])
       assert.strictEqual(started, 3)
       assert.deepStrictEqual([remaining(first), remaining(second)], [119, 118])
+      yield* ask(target, [bearer("b")])
+      assert.strictEqual(started, 5)
       yield* TestClock.adjust("1 second")
       yield* ask(target, [bearer("a")])
-      assert.strictEqual(started, 5)
+      assert.strictEqual(started, 7)
+    })
+  )
+})
+
+/** Keys whose store fails as no store should. */
+const brokenKeys = (broken: Partial<KeyStore["Service"]>) =>
+  Layer.effect(
+    KeyStore,
+    Effect.map(Layer.build(MemoryKeys.layer({ keys: [keyOf("a")] })), (made) => ({
+      ...Context.get(made, KeyStore),
+      ...broken
+    }))
+  )
+const quote = `/api/v1/spot/quote?inputMint=${TOKEN}&outputMint=${SOL}&amount=1000000000`
+const boom = (): never => {
+  throw new TypeError("boom")
+}
+
+layer(
+  running({
+    keyStore: brokenKeys({ authenticate: (_secret, clock) => withClock(clock, boom) }),
+    engine: engineOver(market)
+  })
+)("a key store that throws", (it) => {
+  it.effect("is a 503 on either path", () =>
+    Effect.gen(function* () {
+      for (const more of [[], ["Content-Length: 0"]]) {
+        assert.match(yield* ask(quote, [bearer("a"), ...more]), /^HTTP\/1\.1 503/u)
+      }
+    })
+  )
+})
+
+layer(running({ keyStore: brokenKeys({ usedFrom: boom }), engine: engineOver(market) }))("a defect of ours", (it) => {
+  it.effect("is answered by the default handler", () =>
+    Effect.gen(function* () {
+      assert.match(yield* ask(quote, [bearer("a")]), /^HTTP\/1\.1 500/u)
     })
   )
 })
