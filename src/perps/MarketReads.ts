@@ -32,6 +32,10 @@ export const makeMarketReads = Effect.fnUntraced(function* (
   let last: ListedMarkets | null = null
   const read = markets.pipe(
     Effect.timeoutOrElse({ duration: rules.patience, orElse: () => late("no list at all") }),
+    Effect.filterOrFail(
+      ({ names }) => names.length > 0,
+      () => new VenueUnreadable({ why: "malformed", detail: "the list has no market that can be read" })
+    ),
     Effect.tap((listed) => Effect.sync(() => (last = listed)))
   )
   const newest = yield* Cache.makeWith<PerpsVenue, ListedMarkets, VenueFault>(() => read, {

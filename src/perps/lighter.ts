@@ -111,10 +111,8 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
   const markets = Effect.gen(function* () {
     const all = yield* listing.all
     const known = yield* rates
-    return namesIn({
-      ...all,
-      markets: new Map(Array.from(all.markets).filter(([, { market_id }]) => known.has(market_id)))
-    })
+    const markets = new Map(Array.from(all.markets).filter(([, { market_id }]) => known.has(market_id)))
+    return namesIn({ ...all, markets, dropped: all.dropped + all.markets.size - markets.size })
   })
 
   const past: FundingPast = {

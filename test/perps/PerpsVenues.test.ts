@@ -285,6 +285,20 @@ describe("markets of PerpsVenues", () => {
     )
   })
 
+  it.effect("stay where a list has no market that can be read", () => {
+    const state = { names: ["BTC"] }
+    const hl = listing("hl", () => named(...state.names))
+    return using(
+      [hl.venue],
+      Effect.gen(function* () {
+        yield* lists
+        state.names = []
+        yield* TestClock.adjust("2 minutes")
+        assert.deepStrictEqual(yield* lists, [["hl", ["BTC"], "malformed"]])
+      })
+    )
+  })
+
   it.effect("stay for an hour where the venue fails, with the failure, and are unknown afterwards", () => {
     const state: { markets: () => Venue["markets"] } = { markets: () => named("BTC", "ETH") }
     const hl = listing("hl", () => state.markets())

@@ -119,10 +119,10 @@ const placed = (info: Uint8Array): Placed => {
 }
 
 /** Votes trade nothing. */
-const decodeInfos = ({ transactions, ...place }: ProtoBlock): TradeBlock => {
+const decodeInfos = (place: Omit<ProtoBlock, "transactions">, infos: ReadonlyArray<Placed>): TradeBlock => {
   const { blockTime, slot } = place
   const rows = new BlockRows()
-  for (const { index, info, isVote } of transactions.map(placed).toSorted((a, b) => a.index - b.index)) {
+  for (const { index, info, isVote } of infos.toSorted((a, b) => a.index - b.index)) {
     if (!isVote) {
       const read = readWireTransaction(info, { slot, blockTime, indexInBlock: index })
       rows.add(Result.isFailure(read) ? null : decodeTransaction(read.success, index))
@@ -149,16 +149,25 @@ export const makeProtoBlocks = (name: string, isOwn: () => boolean) => {
   let seen = 0
   const blockOf = (message: Buffer): SourceBlock => {
     const place = `block ${seen} of ${name}`
-    const block = orRefuse(place, () => readBlock(message))
-    const { blockhash, executed, parentBlockhash, slot, transactions } = block
+    const { transactions, ...head } = orRefuse(place, () => readBlock(message))
+    const { blockhash, executed, parentBlockhash, slot } = head
     if (slot <= before) {
       refuse(`${place}: slot ${slot} comes after slot ${before}; blocks have to be in order`)
     }
-    if (executed !== null && transactions.length > executed) {
+    if (slot === 0) {
+      refuse(`${place} has no slot: it is not the message of a block alone`)
+    }
+    if (executed !== null && transactions.length !== executed) {
       refuse(`${place} has ${transactions.length} transactions, but its slot ${slot} has executed ${executed}`)
     }
     before = slot
-    const decode = () => orRefuse(`${place}, of slot ${slot},`, () => decodeInfos(block))
+    const decode = () => {
+      const infos = orRefuse(`${place}, of slot ${slot},`, () => transactions.map(placed))
+      if (new Set(infos.map(({ index }) => index)).size < infos.length) {
+        refuse(`${place}, of slot ${slot}, has two transactions at one index`)
+      }
+      return orRefuse(`${place}, of slot ${slot},`, () => decodeInfos(head, infos))
+    }
     return { slot, answer: { blockhash, previousBlockhash: parentBlockhash }, decode }
   }
   return {

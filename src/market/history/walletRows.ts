@@ -2,16 +2,19 @@
  * Reads the newest rows of wallets. The rows of large wallets stay in memory for a while, so that the next read asks the
  * database only for the newest ones: most pages of a wallet are read together, and each of them needs all its rows.
  */
-import { Clock, Duration, Effect, Semaphore } from "effect"
+import { Clock, Duration, Effect, Option, Semaphore } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import type { makeTradeTable } from "./tradeTable.ts"
 
 /** Wallets with at least so many rows are large: reading theirs takes longer than asking for the newest. */
 const LARGE = 1000
-/** Large wallets whose rows are kept, and for how long at most. Days that are no longer stored leave with them. */
+/** Large wallets whose rows are kept, how many rows in all, and for how long at most. Days that are no longer stored leave with them. */
 const MOST_KEPT = 16
+const MOST_ROWS = 100_000
 const KEPT_FOR = Duration.minutes(5)
+/** How long a read waits for its turn. A read that is stuck keeps its turn. */
+const TURN_PATIENCE = Duration.millis(300)
 /** Blocks of two writers may be stored in another order than their slots by this many. They are read again. */
 const SLOT_MARGIN = 64
 
@@ -36,10 +39,18 @@ export const makeWalletRows = (trades: Pick<ReturnType<typeof makeTradeTable>, "
     if (kept.rows.length >= large) {
       all.set(key, kept)
     }
-    for (const oldest of Array.from(all.keys()).slice(0, Math.max(0, all.size - MOST_KEPT))) {
+    let rows = all.values().reduce((sum, each) => sum + each.rows.length, 0)
+    for (const [oldest, each] of all) {
+      if (all.size <= MOST_KEPT && rows <= MOST_ROWS) {
+        break
+      }
       all.delete(oldest)
+      rows -= each.rows.length
     }
   }
+
+  const forgetOld = (nowMs: number): void =>
+    all.forEach(({ atMs }, key) => nowMs - atMs > Duration.toMillis(KEPT_FOR) && all.delete(key))
 
   const turns = new Map<string, { readonly turn: Semaphore.Semaphore; readers: number }>()
 
@@ -52,7 +63,12 @@ export const makeWalletRows = (trades: Pick<ReturnType<typeof makeTradeTable>, "
         turns.set(key, held)
         return held
       }),
-      ({ turn }) => turn.withPermit(read),
+      ({ turn }) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(restore(Effect.timeoutOption(turn.take(1), TURN_PATIENCE)), (taken) =>
+            Effect.ensuring(restore(read), Option.isSome(taken) ? turn.release(1) : Effect.void)
+          )
+        ),
       (held) =>
         Effect.sync(() => {
           held.readers--
@@ -75,9 +91,9 @@ export const makeWalletRows = (trades: Pick<ReturnType<typeof makeTradeTable>, "
 
   const newest = Effect.fnUntraced(function* (key: string, chain: number, wallet: Address, limit: number) {
     const nowMs = yield* Clock.currentTimeMillis
+    forgetOld(nowMs)
     const known = all.get(key)
-    const isUsable = known !== undefined && known.limit >= limit && nowMs - known.atMs <= Duration.toMillis(KEPT_FOR)
-    const kept = isUsable ? yield* grown(chain, wallet, known) : null
+    const kept = known !== undefined && known.limit >= limit ? yield* grown(chain, wallet, known) : null
     if (kept !== null) {
       put(key, kept)
       return kept.rows.slice(0, limit)

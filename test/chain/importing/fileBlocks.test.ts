@@ -123,12 +123,24 @@ describe("fileBlocks", () => {
         [Buffer.alloc(0), /wrong\.pb is cut off, or has no blocks/u],
         [Buffer.concat([bytes, protoOf(12)]), /block 4 of wrong\.pb: slot 12 comes after slot 12/u],
         [Buffer.of(2, 0x32, 5), /block 1 of wrong\.pb cannot be read: the message of 2 bytes is cut off/u],
-        [Buffer.of(6, 0x32, 0, 0x32, 0, 0x48, 1), /has 2 transactions, but its slot 0 has executed 1/u],
+        // A whole `SubscribeUpdate` has its block in another field.
+        [Buffer.of(4, 0x2a, 2, 0x08, 7), /block 1 of wrong\.pb has no slot/u],
+        [Buffer.of(8, 0x08, 5, 0x32, 0, 0x32, 0, 0x48, 1), /has 2 transactions, but its slot 5 has executed 1/u],
+        [protoOf(5, 3), /has 0 transactions, but its slot 5 has executed 3/u],
         [Buffer.concat([bytes, oversized]), /wrong\.pb .* has a part of more than 32 MiB/u]
       ] as const) {
         writeFileSync(join(folder, "wrong.pb"), wrong)
         assert.match((yield* Effect.flip(slotsOf(join(folder, "wrong.pb")))).detail, detail)
       }
+    })
+  )
+
+  it.effect("refuses a block in Protobuf with two transactions at one position", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folderOf, "twice.pb")
+      writeFileSync(path, Buffer.of(8, 0x08, 5, 0x32, 0, 0x32, 0, 0x48, 2))
+      const [block] = yield* Stream.runCollect(fileBlocks(path, everything))
+      assert.throws(() => block?.decode?.(), ImportRefused)
     })
   )
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Duration, Effect, Layer, Schema, Stream, Tracer } from "effect"
+import { ConfigProvider, Context, Duration, Effect, Fiber, Layer, Schema, Stream, Tracer } from "effect"
+import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import type { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
 import { BAR } from "../../../src/market/model/bar.ts"
@@ -163,6 +164,24 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
         yield* store.blocks.repair({ ...repair, batches: [blockAt(510)], gap, counts: false })
         assert.deepStrictEqual(yield* read(6), { slots: [1600, 1510, 1501, 1500, 1400, 1350], asked: [1536, -1] })
       }).pipe(Effect.scoped)
+  )
+
+  it.effect("of a wallet do not wait long for a read that is stuck", () =>
+    Effect.gen(function* () {
+      const asked = { times: 0 }
+      const rowsOf = makeWalletRows({
+        ofWalletNow: () =>
+          Effect.suspend(() => (++asked.times === 1 ? Effect.never : Effect.succeed({ mark: null, rows: [] })))
+      })
+      const stuck = yield* Effect.forkChild(rowsOf(1, walletOf(1), 10), { startImmediately: true })
+      const next = yield* Effect.forkChild(rowsOf(1, walletOf(1), 10), { startImmediately: true })
+      yield* TestClock.adjust("299 millis")
+      assert.isUndefined(next.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(yield* Fiber.join(next), [])
+      yield* Fiber.interrupt(stuck)
+      assert.deepStrictEqual(yield* rowsOf(1, walletOf(1), 10), [])
+    })
   )
 
   it.live("of a wallet are read in one statement that the planner takes for the statement of a large wallet", () =>
