@@ -51,7 +51,7 @@ const turns = { isArmed: false }
 const arm = (): void => {
   if (!turns.isArmed && waiting.size > 0) {
     turns.isArmed = true
-    setImmediate(runFirst)
+    setImmediate(runWaiting)
   }
 }
 
@@ -62,7 +62,7 @@ const SHARED_MS = 1
  * Runs the fibers that wait, until a millisecond has passed. The others run after the loop has read its sockets, and so
  * do those that wait again.
  */
-const runFirst = (): void => {
+const runWaiting = (): void => {
   turns.isArmed = false
   const endMs = performance.now() + SHARED_MS
   for (const next of Array.from(waiting)) {
