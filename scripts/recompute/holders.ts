@@ -11,6 +11,16 @@ import { keysOf, u64 } from "./transfers.ts"
 
 const [OWNER, AMOUNT, LENGTH] = [32, 64, 165]
 const BURN_ADDRESSES = new Set(["1nc1nerator11111111111111111111111111111111", "11111111111111111111111111111111"])
+/**
+ * Owners of the vaults of all pools of a program, also of pools that never traded: Raydium AMM v4, Raydium CPMM, Meteora DAMM v2
+ * and Meteora DBC. From the public documents of these programs.
+ */
+export const VAULT_OWNERS = [
+  "5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1",
+  "GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL",
+  "HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC",
+  "FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM"
+]
 const TRIES = 40
 const WAIT_MS = 250
 const SNAPSHOT_PAUSE_MS = 10_000
@@ -213,6 +223,7 @@ const notWallets = (
   const own = pools.filter((trade) => trade.mint === mint)
   return new Set([
     ...BURN_ADDRESSES,
+    ...VAULT_OWNERS,
     ...own.flatMap(({ pool, vaults }) => [pool, ...vaults.flatMap((vault) => ownerOf(vault) ?? [])]),
     ...launches.filter((launch) => launch.mint === mint).map(({ pool }) => pool),
     ...(top ?? []).filter(({ kind }) => kind !== "owner").map(({ owner }) => owner)

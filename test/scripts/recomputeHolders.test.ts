@@ -1,14 +1,19 @@
 /** Holders of tokens against a count from raw accounts and blocks that shares no code with them, on a simulated chain. */
-import { assert, layer } from "@effect/vitest"
+import { assert, it as test, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { call } from "../../scripts/recompute/chain.ts"
 import { mostTraded } from "../../scripts/recompute/check.ts"
 import { makeFindings } from "../../scripts/recompute/differences.ts"
 import { followChain } from "../../scripts/recompute/follow.ts"
-import { compareHolderHours, compareHolders, listHolders } from "../../scripts/recompute/holders.ts"
+import { compareHolderHours, compareHolders, listHolders, VAULT_OWNERS } from "../../scripts/recompute/holders.ts"
 import type { WireHolderHour } from "../../scripts/recompute/service.ts"
+import { makeDeriveAddress } from "../../src/chain/programAddress.ts"
 import { Address, SOL, USDC } from "../../src/domain/Address.ts"
 import * as tokenActivity from "../../src/market/reads/tokenActivity.ts"
+import { dammV2PoolAuthority } from "../../src/programs/meteora/dammV2State.ts"
+import { dbcPoolAuthority } from "../../src/programs/meteora/dbcState.ts"
+import { AMM_V4_AUTHORITY } from "../../src/programs/raydium/ammV4Layout.ts"
+import { cpmmAuthority } from "../../src/programs/raydium/cpmmLayout.ts"
 import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
 
@@ -128,4 +133,10 @@ layer(market, { timeout: "2 minutes", excludeTestServices: true })("a count from
       assert.strictEqual((yield* compareHours((hour) => hour, ended)).without, MINTS)
     })
   )
+})
+
+test("the published owners of vaults are those that the programs derive", () => {
+  const derive = makeDeriveAddress()
+  const derived = [cpmmAuthority(derive), dammV2PoolAuthority(derive), dbcPoolAuthority(derive)]
+  assert.deepStrictEqual(VAULT_OWNERS, [AMM_V4_AUTHORITY, ...derived])
 })
