@@ -7,39 +7,58 @@ const MOST_DIGITS = 4
 /** Splits a file into its sections, each behind its length, as CAR files and Protobuf messages in a row have them. Throws `ImportRefused` when a section is too long. */
 export class CarSplitter {
   readonly #name: string
-  #parts: Array<Buffer> = []
-  #held = 0
+  readonly #isReused: boolean
+  #space = Buffer.alloc(0)
+  #from = 0
+  #to = 0
   /** The fewest bytes that the next section can have. */
   #needed = 1
 
-  /** `name` says in a refusal what is read. */
-  constructor(name: string) {
+  /**
+   * `name` says in a refusal what is read. With `isReused` sections are of memory that is used again, so that they stand only
+   * until more bytes are added. Megabytes of new memory a block would make V8 collect its whole heap for every few blocks.
+   */
+  constructor(name: string, isReused = false) {
     this.#name = name
+    this.#isReused = isReused
   }
 
-  /** The sections that end in these bytes, without their lengths. */
+  /** The sections that end in these bytes, without their lengths. The bytes are copied. */
   add(bytes: Buffer): ReadonlyArray<Buffer> {
-    this.#parts.push(bytes)
-    this.#held += bytes.length
-    if (this.#held < this.#needed) {
+    this.#makeRoom(bytes.length)
+    this.#to += bytes.copy(this.#space, this.#to)
+    if (this.#to - this.#from < this.#needed) {
       return []
     }
-    const all = this.#parts.length === 1 ? bytes : Buffer.concat(this.#parts, this.#held)
+    const all = this.#space.subarray(0, this.#to)
     const sections: Array<Buffer> = []
-    let at = 0
+    let at = this.#from
     for (let end = this.#endOf(all, at); end <= all.length; end = this.#endOf(all, at)) {
       sections.push(all.subarray(this.#start, end))
       at = end
     }
-    this.#held = all.length - at
     this.#needed = this.#endOf(all, at) - at
-    this.#parts = this.#held === 0 ? [] : [all.subarray(at)]
+    this.#from = at
     return sections
+  }
+
+  /** Moves what is left of the bytes before to the beginning, where that is needed for `length` more. */
+  #makeRoom(length: number): void {
+    const held = this.#space.subarray(this.#from, this.#to)
+    const isFull = held.length + length > this.#space.length
+    if (isFull || (this.#from > 0 && (!this.#isReused || this.#to + length > this.#space.length))) {
+      const space =
+        isFull || !this.#isReused ? Buffer.allocUnsafe(Math.max(held.length, this.#needed) + length) : this.#space
+      held.copy(space)
+      this.#space = space
+      this.#from = 0
+      this.#to = held.length
+    }
   }
 
   /** True unless the bytes end within a section. */
   get isWhole(): boolean {
-    return this.#held === 0
+    return this.#to === this.#from
   }
 
   /** Where the section begins whose end was found last. */

@@ -142,9 +142,12 @@ const orRefuse = <A>(place: string, read: () => A): A => {
   }
 }
 
-/** Takes the bytes of a file and returns the blocks that end in them and are this thread's. `name` is the file's. */
+/**
+ * Takes the bytes of a file and returns the blocks that end in them and are this thread's. They have to be decoded before more
+ * bytes are added. `name` is the file's.
+ */
 export const makeProtoBlocks = (name: string, isOwn: () => boolean) => {
-  const splitter = new CarSplitter(name)
+  const splitter = new CarSplitter(name, true)
   let before = -1
   let seen = 0
   const blockOf = (message: Buffer): SourceBlock => {
