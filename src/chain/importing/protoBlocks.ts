@@ -150,6 +150,7 @@ export const makeProtoBlocks = (name: string, isOwn: () => boolean) => {
   const splitter = new CarSplitter(name, true)
   let before = -1
   let seen = 0
+  let added = 0
   const blockOf = (message: Buffer): SourceBlock => {
     const place = `block ${seen} of ${name}`
     const { transactions, ...head } = orRefuse(place, () => readBlock(message))
@@ -164,7 +165,11 @@ export const makeProtoBlocks = (name: string, isOwn: () => boolean) => {
       refuse(`${place} has ${transactions.length} transactions, but its slot ${slot} has executed ${executed}`)
     }
     before = slot
+    const mine = added
     const decode = () => {
+      if (mine !== added) {
+        throw new Error(`${place} is decoded too late: its memory is used by later bytes`)
+      }
       const infos = orRefuse(`${place}, of slot ${slot},`, () => transactions.map(placed))
       if (new Set(infos.map(({ index }) => index)).size < infos.length) {
         refuse(`${place}, of slot ${slot}, has two transactions at one index`)
@@ -174,11 +179,13 @@ export const makeProtoBlocks = (name: string, isOwn: () => boolean) => {
     return { slot, answer: { blockhash, previousBlockhash: parentBlockhash }, decode }
   }
   return {
-    add: (bytes: Buffer): ReadonlyArray<SourceBlock> =>
-      splitter.add(bytes).flatMap((message) => {
+    add: (bytes: Buffer): ReadonlyArray<SourceBlock> => {
+      added += 1
+      return splitter.add(bytes).flatMap((message) => {
         seen += 1
         return isOwn() ? [blockOf(message)] : []
-      }),
+      })
+    },
     end: (): void => {
       if (!splitter.isWhole || seen === 0) {
         refuse(`${name} is cut off, or has no blocks`)

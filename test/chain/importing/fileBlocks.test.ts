@@ -5,11 +5,15 @@ import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { gzipSync, zstdCompressSync } from "node:zlib"
 import { fileBlocks, recordedGenesis } from "../../../src/chain/importing/fileBlocks.ts"
-import { type ImportRange, ImportRefused } from "../../../src/chain/importing/importSource.ts"
+import { type ImportRange, ImportRefused, type SourceBlock } from "../../../src/chain/importing/importSource.ts"
 import { MOST_BYTES } from "../../../src/chain/importing/LineSplitter.ts"
 import { encodeEntry, FORMAT } from "../../../src/chain/recording/recordEntry.ts"
 import { pathOfFile } from "../../../src/chain/recording/recordFiles.ts"
-import { headOf } from "./protoFile.ts"
+import { makeProtoBlocks } from "../../../src/chain/importing/protoBlocks.ts"
+import { packBlock } from "../../../src/chain/decoding/PackedTransactions.ts"
+import { makeBank } from "../../../src/simulator/chain/Bank.ts"
+import { makeMarket } from "../../../src/simulator/traders/Market.ts"
+import { bodyOf, headOf, infoOf } from "./protoFile.ts"
 
 const everything: ImportRange = { fromSlot: null, toSlot: null, fromMs: null, toMs: null }
 
@@ -132,6 +136,46 @@ describe("fileBlocks", () => {
         writeFileSync(join(folder, "wrong.pb"), wrong)
         assert.match((yield* Effect.flip(slotsOf(join(folder, "wrong.pb")))).detail, detail)
       }
+    })
+  )
+
+  it.effect("decodes blocks of megabytes of Protobuf as each of them alone, whatever pieces they come in", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      const bank = makeBank({ seed: "protobuf", startSlot: 1, startUnixMs: 1_790_000_000_000 })
+      const market = makeMarket({ seed: "protobuf", bank, swapsPerSecond: 800 })
+      const messages = Array.from({ length: 12 }, () => {
+        const { slot, transactions } = market.advance()
+        const body = bodyOf(transactions.map(infoOf))
+        const executed = transactions.length
+        const head = { slot, parentSlot: slot - 1, blockTime: slot, blockhash: "b", parentBlockhash: "a", executed }
+        return Buffer.concat([headOf(head, body.length), body])
+      })
+      const whole = Buffer.concat(messages)
+      assert.isAbove(whole.length, 3 * 2 ** 20)
+      const decoded = ({ decode }: SourceBlock) => {
+        const block = decode?.()
+        return block === undefined
+          ? []
+          : packBlock(block).transfer.map((bytes) => Buffer.from(bytes).toString("base64"))
+      }
+      const alone = messages.flatMap((message) =>
+        makeProtoBlocks("one", () => true)
+          .add(message)
+          .map(decoded)
+      )
+      assert.lengthOf(alone, messages.length)
+      for (const [name, bytes] of [
+        ["a.pb", whole],
+        ["b.pb.zst", zstdCompressSync(whole)]
+      ] as const) {
+        writeFileSync(join(folder, name), bytes)
+        const found = Stream.map(fileBlocks(join(folder, name), everything), decoded)
+        assert.deepStrictEqual(Array.from(yield* Stream.runCollect(found)), alone)
+      }
+      // A block whose memory was used again is never decoded as another one.
+      const late = yield* Stream.runCollect(fileBlocks(join(folder, "a.pb"), everything))
+      assert.throws(() => late[0]?.decode?.(), /is decoded too late/u)
     })
   )
 
