@@ -1,8 +1,8 @@
 /**
- * Reads a simulated chain live, and imports the same blocks into four other databases: from the node, from files of JSON, from a
- * portal and from a CAR file. Compares every answer of services on the databases.
+ * Reads a simulated chain live, and imports the same blocks into five other databases: from the node, from files of JSON, from a
+ * portal, from a CAR file and from a file of Protobuf. Compares every answer of services on the databases.
  *
- *   npm run import:check -- [--json] [--history 0] [--slots 400] [--speed 4] [--swaps 10] [--kills 3] [--sources node,file,portal,car]
+ *   npm run import:check -- [--json] [--history 0] [--slots 400] [--speed 4] [--swaps 10] [--kills 3] [--sources node,file,portal,car,protobuf]
  *
  * `--history` is the simulated past in hours. The import from files is killed with `kill -9` several times and started again.
  * Exits with 1 unless no figure differs and every stretch of blocks is whole.
@@ -15,13 +15,16 @@ import { join } from "node:path"
 import { zstdCompressSync } from "node:zlib"
 import { parseArgs } from "node:util"
 import { carOf } from "../test/chain/importing/carFile.ts"
-import type { JsonTransaction } from "../test/chain/decoding/wireForm.ts"
+import { bodyOf, headOf, placedInfo } from "../test/chain/importing/protoFile.ts"
+import { infoOf, type JsonTransaction } from "../test/chain/decoding/wireForm.ts"
 import { report } from "./bench/report.ts"
 import { at, compare, type Difference, questionsOf, type ServiceAccess, sourceState } from "./chaos/repair/answers.ts"
 import { startChain } from "./chaos/repair/startChain.ts"
 import { embedded, HERE, issueUnlimited, keyStore, service } from "./chaos/service.ts"
 import { numberOption } from "./options.ts"
 import { type Json, servePortal } from "./importCheck/portalServer.ts"
+
+const SOURCES = ["node", "file", "portal", "car", "protobuf"]
 
 const { values } = parseArgs({
   options: {
@@ -31,7 +34,7 @@ const { values } = parseArgs({
     speed: { type: "string", default: "4" },
     swaps: { type: "string", default: "10" },
     kills: { type: "string", default: "3" },
-    sources: { type: "string", default: "node,file,portal,car" }
+    sources: { type: "string", default: SOURCES.join() }
   }
 })
 const history = numberOption("--history", values.history, { least: 0 })
@@ -39,7 +42,6 @@ const slots = numberOption("--slots", values.slots, { whole: true })
 const speed = numberOption("--speed", values.speed)
 const kills = numberOption("--kills", values.kills, { whole: true, least: 0 })
 const swaps = numberOption("--swaps", values.swaps)
-const SOURCES = ["node", "file", "portal", "car"]
 const chosen = values.sources.split(",")
 const unknown = chosen.find((name) => !SOURCES.includes(name))
 if (unknown !== undefined) {
@@ -111,6 +113,24 @@ const carFile = async (rpcUrl: string, blocks: ReadonlyMap<number, Json>): Promi
     }))
   )
 }
+
+/** The blocks as a Geyser sends them. */
+const protoFile = (blocks: ReadonlyMap<number, Json>): Buffer =>
+  Buffer.concat(
+    Array.from(blocks, ([slot, block]) => {
+      const transactions = transactionsOf(block) as unknown as ReadonlyArray<JsonTransaction>
+      const body = bodyOf(transactions.map((json, place) => placedInfo(infoOf(json), place)))
+      const head = {
+        slot,
+        parentSlot: Number(block["parentSlot"]),
+        blockTime: Number(block["blockTime"]),
+        blockhash: String(block["blockhash"]),
+        parentBlockhash: String(block["previousBlockhash"]),
+        executed: transactions.length
+      }
+      return Buffer.concat([headOf(head, body.length), body])
+    })
+  )
 
 interface Imported {
   readonly blocks: number
@@ -197,6 +217,8 @@ const run = Effect.fnUntraced(function* (folder: string) {
   writeFileSync(file, zstdCompressSync(`${lines.join("\n")}\n`))
   const car = join(folder, "epoch-0.car")
   writeFileSync(car, yield* Effect.promise(() => carFile(chain.rpcUrl, blocks)))
+  const proto = join(folder, "blocks.pb.zst")
+  writeFileSync(proto, zstdCompressSync(protoFile(blocks)))
   const portal = yield* Effect.acquireRelease(
     Effect.promise(() => servePortal(blocks)),
     ({ close }) => Effect.sync(close)
@@ -206,7 +228,8 @@ const run = Effect.fnUntraced(function* (folder: string) {
     node: ["--source", "rpc", "--url", chain.rpcUrl, ...range],
     file: ["--source", "file", "--path", file, "--genesis", genesis, ...range],
     portal: ["--source", "portal", "--url", portal.url, "--genesis", genesis, ...range],
-    car: ["--source", "file", "--path", car, "--genesis", genesis, ...range]
+    car: ["--source", "file", "--path", car, "--genesis", genesis, ...range],
+    protobuf: ["--source", "file", "--path", proto, "--genesis", genesis, ...range]
   }
   const wallets = chain.wallets.slice(0, SAMPLE_WALLETS)
   const results: Record<string, unknown> = {}

@@ -62,3 +62,6 @@ export const protoOf = (
   const head = { slot, parentSlot, blockTime, blockhash, parentBlockhash, executed: transactions.length }
   return Buffer.concat([headOf(head, body.length), body])
 }
+
+/** The message `TransactionInfo` with its position in the block. */
+export const placedInfo = (info: Uint8Array, index: number): Buffer => Buffer.concat([info, numberField(5, index)])
