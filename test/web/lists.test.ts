@@ -59,6 +59,28 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
+    it.effect("do not call a list empty while an empty page has another one behind it", () =>
+      Effect.gen(function* () {
+        const { page } = yield* (yield* App).visit("/tracker")
+        yield* Effect.promise(async () => {
+          await page.route(/\/wallets\/[^/]+\/trades/u, async (route) => {
+            const url = new URL(route.request().url())
+            const cursor = url.searchParams.get("cursor")
+            url.searchParams.delete("cursor")
+            const response = await route.fetch({ url: url.href })
+            const answer = (await response.json()) as { readonly meta: object }
+            const nextCursor = cursor === null ? "more" : null
+            await route.fulfill({ response, json: { ...answer, data: [], nextCursor } })
+          })
+          await page.getByRole("link", { name: "Diamond hands" }).first().click()
+          await page.getByRole("tab", { name: "Trades" }).click()
+          await page.getByText("Nothing among the newest rows. Older ones may have some.").waitFor()
+          await page.getByRole("button", { name: "Show more" }).click()
+          await page.getByText("No trade of this wallet is stored.").waitFor()
+        })
+      })
+    )
+
     it.effect("show what a wallet holds, its lots by a method, what came first, and files of them", () =>
       Effect.gen(function* () {
         const { complaints, page } = yield* (yield* App).visit("/tracker")

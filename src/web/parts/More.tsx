@@ -15,6 +15,9 @@ export const More = ({ of: { more, next } }: { readonly of: Pick<Pages<unknown>,
   </>
 )
 
+/** A page may be empty although later pages are not: it has looked at as many rows as one read may. */
+const EMPTY_SO_FAR = "Nothing among the newest rows. Older ones may have some."
+
 /** A list as a table, with a button that reads its next page. `height` rows are reserved until the first answer. */
 export const PagedTable = <Item, First extends Page<Item>>({
   height,
@@ -29,7 +32,7 @@ export const PagedTable = <Item, First extends Page<Item>>({
   <Shown read={pages.read} what={what} rows={height}>
     {() => (
       <>
-        <Table {...table} rows={pages.items} />
+        <Table {...table} empty={pages.more === null ? table.empty : EMPTY_SO_FAR} rows={pages.items} />
         <More of={pages} />
       </>
     )}
