@@ -38,6 +38,12 @@ const slotsOf = (path: string, range = everything) =>
 const protoOf = (slot: number, executed = 0) =>
   headOf({ slot, parentSlot: slot - 1, blockTime: slot, blockhash: "b", parentBlockhash: "a", executed }, 0)
 
+/** A decoded block as the bytes that a thread sends. */
+const decoded = ({ decode }: SourceBlock): ReadonlyArray<string> => {
+  const block = decode?.()
+  return block === undefined ? [] : packBlock(block).transfer.map((bytes) => Buffer.from(bytes).toString("base64"))
+}
+
 /** Writes a file that is far larger than a block may be, without taking that much of the disk. */
 const sparse = (file: string) => {
   writeFileSync(file, "")
@@ -153,12 +159,6 @@ describe("fileBlocks", () => {
       })
       const whole = Buffer.concat(messages)
       assert.isAbove(whole.length, 3 * 2 ** 20)
-      const decoded = ({ decode }: SourceBlock) => {
-        const block = decode?.()
-        return block === undefined
-          ? []
-          : packBlock(block).transfer.map((bytes) => Buffer.from(bytes).toString("base64"))
-      }
       const alone = messages.flatMap((message) =>
         makeProtoBlocks("one", () => true)
           .add(message)
