@@ -12,8 +12,8 @@ import { keysOf, u64 } from "./transfers.ts"
 const [OWNER, AMOUNT, LENGTH] = [32, 64, 165]
 const BURN_ADDRESSES = new Set(["1nc1nerator11111111111111111111111111111111", "11111111111111111111111111111111"])
 /**
- * Owners of the vaults of all pools of a program, also of pools that never traded: Raydium AMM v4, Raydium CPMM, Meteora DAMM v2
- * and Meteora DBC. From the public documents of these programs.
+ * In each of these programs one address owns the vaults of all pools, whether or not they ever traded: Raydium AMM v4, Raydium
+ * CPMM, Meteora DAMM v2 and Meteora DBC. From their public documents.
  */
 export const VAULT_OWNERS = [
   "5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1",

@@ -273,7 +273,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
   )
 })
 
-// Alone: a loop that stands still runs the deadlines of every other test out.
+// This test runs alone: it blocks the event loop, and the deadlines of tests beside it would pass.
 describe.runIf(TestDatabase.isAvailable)("several processes with a busy loop", () => {
   it.live("admits 3,000 parallel first uses of a key, while the event loop is busy", () =>
     Effect.gen(function* () {

@@ -111,7 +111,7 @@ describe.runIf(TestDatabase.isAvailable)("the change channel", { concurrent: tru
   )
 })
 
-// One at a time: a loop that stands still runs the deadlines of every other test out.
+// One at a time: each blocks the event loop, and the deadlines of tests beside it would pass.
 describe.runIf(TestDatabase.isAvailable)("the change channel of a busy loop", () => {
   it.live("stays proven while the event loop is too busy to read its beats", () =>
     Effect.gen(function* () {

@@ -74,7 +74,7 @@ describe.runIf(isAvailable)("in a browser", () => {
           })
           await page.getByRole("link", { name: "Diamond hands" }).first().click()
           await page.getByRole("tab", { name: "Trades" }).click()
-          await page.getByText("Nothing among the newest rows. Older ones may have some.").waitFor()
+          await page.getByText("None among the newest. There may be older ones.").waitFor()
           await page.getByRole("button", { name: "Show more" }).click()
           await page.getByText("No trade of this wallet is stored.").waitFor()
         })

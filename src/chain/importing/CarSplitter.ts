@@ -15,10 +15,10 @@ export class CarSplitter {
   #needed = 1
 
   /**
-   * `name` says in a refusal what is read. With `isReused` sections are of memory that is used again, so that they stand only
-   * until more bytes are added. Megabytes of new memory a block would make V8 collect its whole heap for every few blocks.
+   * `name` says in a refusal what is read. With `isReused` the sections lie in memory that is used again: read them before you
+   * add more bytes. Otherwise each block takes megabytes of new memory, and V8 collects its whole heap every few blocks.
    */
-  constructor(name: string, isReused = false) {
+  constructor(name: string, { isReused = false } = {}) {
     this.#name = name
     this.#isReused = isReused
   }
@@ -42,13 +42,15 @@ export class CarSplitter {
     return sections
   }
 
-  /** Moves what is left of the bytes before to the beginning, where that is needed for `length` more. */
+  /**
+   * Makes room for `length` more bytes. Bytes that belong to no whole section yet move to the beginning, into new memory unless
+   * memory is reused.
+   */
   #makeRoom(length: number): void {
     const held = this.#space.subarray(this.#from, this.#to)
     const isFull = held.length + length > this.#space.length
     if (isFull || (this.#from > 0 && (!this.#isReused || this.#to + length > this.#space.length))) {
-      const space =
-        isFull || !this.#isReused ? Buffer.allocUnsafe(Math.max(held.length, this.#needed) + length) : this.#space
+      const space = isFull || !this.#isReused ? Buffer.allocUnsafe(this.#needed + length) : this.#space
       held.copy(space)
       this.#space = space
       this.#from = 0

@@ -44,7 +44,7 @@ export interface SourceBlock {
   readonly slot: number
   /** A block in the form of `getBlock` with all transactions, or only with its hashes beside `decode`. */
   readonly answer: unknown
-  /** Decodes a block that is in another form. Throws `ImportRefused`. */
+  /** Decodes a block that is in another form. Call it before you take the next block. Throws `ImportRefused`. */
   readonly decode?: () => TradeBlock
   /** Time in milliseconds where the source knows it better than the block; absent otherwise. */
   readonly time?: { readonly ms: number | null; readonly isEstimated: boolean }

@@ -143,11 +143,11 @@ const orRefuse = <A>(place: string, read: () => A): A => {
 }
 
 /**
- * Takes the bytes of a file and returns the blocks that end in them and are this thread's. They have to be decoded before more
- * bytes are added. `name` is the file's.
+ * Takes the bytes of a file. Returns this thread's blocks that end in these bytes. Decode them before you add more bytes. `name`
+ * is the file's name.
  */
 export const makeProtoBlocks = (name: string, isOwn: () => boolean) => {
-  const splitter = new CarSplitter(name, true)
+  const splitter = new CarSplitter(name, { isReused: true })
   let before = -1
   let seen = 0
   let added = 0
@@ -168,7 +168,7 @@ export const makeProtoBlocks = (name: string, isOwn: () => boolean) => {
     const mine = added
     const decode = () => {
       if (mine !== added) {
-        throw new Error(`${place} is decoded too late: its memory is used by later bytes`)
+        throw new Error(`${place} is decoded too late: later bytes use its memory`)
       }
       const infos = orRefuse(`${place}, of slot ${slot},`, () => transactions.map(placed))
       if (new Set(infos.map(({ index }) => index)).size < infos.length) {

@@ -49,7 +49,11 @@ const inRange = (range: ImportRange, source: SourceBlock): TradeBlock | null => 
 }
 
 const refusedBy = (slot: number) => (error: unknown) =>
-  error instanceof ImportRefused ? error : new ImportRefused({ detail: `the block of slot ${slot} cannot be decoded` })
+  error instanceof ImportRefused
+    ? error
+    : new ImportRefused({
+        detail: `the block of slot ${slot} cannot be decoded: ${error instanceof Error ? error.message : "it is damaged"}`
+      })
 
 /** Sends the blocks of a source to the thread that started this one. Only the entry of a worker calls it. */
 export const serveImport = (): void => {

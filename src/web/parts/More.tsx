@@ -15,8 +15,8 @@ export const More = ({ of: { more, next } }: { readonly of: Pick<Pages<unknown>,
   </>
 )
 
-/** A page may be empty although later pages are not: it has looked at as many rows as one read may. */
-const EMPTY_SO_FAR = "Nothing among the newest rows. Older ones may have some."
+/** One read looks at a bounded number of rows, so a page may be empty although later pages are not. */
+export const EMPTY_SO_FAR = "None among the newest. There may be older ones."
 
 /** A list as a table, with a button that reads its next page. `height` rows are reserved until the first answer. */
 export const PagedTable = <Item, First extends Page<Item>>({

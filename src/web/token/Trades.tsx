@@ -7,7 +7,7 @@ import { Amount } from "../parts/Amount.tsx"
 import { Choice } from "../parts/Choice.tsx"
 import { states, Units } from "../parts/Figure.tsx"
 import { TimeOfDay, WalletLink } from "../parts/Links.tsx"
-import { More } from "../parts/More.tsx"
+import { EMPTY_SO_FAR, More } from "../parts/More.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
@@ -195,6 +195,7 @@ export const Trades = ({ mint, pool }: { readonly mint: string; readonly pool: s
               columns={columnsOf(denom)}
               rows={pages.items}
               keyOf={({ id }) => id}
+              empty={EMPTY_SO_FAR}
             />
             <More of={pages} />
           </>

@@ -217,9 +217,9 @@ describe("carBlocks", () => {
     })
   )
 
-  it("splits sections whatever pieces they come in", () => {
+  it.each([false, true])("splits sections whatever pieces they come in (memory used again: %s)", (isReused) => {
     const cut = (size: number) => {
-      const splitter = new CarSplitter("a")
+      const splitter = new CarSplitter("a", { isReused })
       const found: Array<string> = []
       for (let at = 0; at < whole.length; at += size) {
         found.push(...splitter.add(whole.subarray(at, at + size)).map((bytes) => bytes.toString("hex")))

@@ -6,7 +6,7 @@ import { basename, join } from "node:path"
 import { gzipSync, zstdCompressSync } from "node:zlib"
 import { fileBlocks, recordedGenesis } from "../../../src/chain/importing/fileBlocks.ts"
 import { type ImportRange, ImportRefused, type SourceBlock } from "../../../src/chain/importing/importSource.ts"
-import { MOST_BYTES } from "../../../src/chain/importing/LineSplitter.ts"
+import { MIB, MOST_BYTES } from "../../../src/chain/importing/LineSplitter.ts"
 import { encodeEntry, FORMAT } from "../../../src/chain/recording/recordEntry.ts"
 import { pathOfFile } from "../../../src/chain/recording/recordFiles.ts"
 import { makeProtoBlocks } from "../../../src/chain/importing/protoBlocks.ts"
@@ -149,8 +149,8 @@ describe("fileBlocks", () => {
     Effect.gen(function* () {
       const folder = yield* folderOf
       const bank = makeBank({ seed: "protobuf", startSlot: 1, startUnixMs: 1_790_000_000_000 })
-      const market = makeMarket({ seed: "protobuf", bank, swapsPerSecond: 800 })
-      const messages = Array.from({ length: 12 }, () => {
+      const market = makeMarket({ seed: "protobuf", bank, swapsPerSecond: 2000 })
+      const messages = Array.from({ length: 3 }, () => {
         const { slot, transactions } = market.advance()
         const body = bodyOf(transactions.map(infoOf))
         const executed = transactions.length
@@ -158,7 +158,7 @@ describe("fileBlocks", () => {
         return Buffer.concat([headOf(head, body.length), body])
       })
       const whole = Buffer.concat(messages)
-      assert.isAbove(whole.length, 3 * 2 ** 20)
+      assert.isAbove(Math.max(...messages.map(({ length }) => length)), MIB)
       const alone = messages.flatMap((message) =>
         makeProtoBlocks("one", () => true)
           .add(message)
@@ -167,7 +167,8 @@ describe("fileBlocks", () => {
       assert.lengthOf(alone, messages.length)
       for (const [name, bytes] of [
         ["a.pb", whole],
-        ["b.pb.zst", zstdCompressSync(whole)]
+        ["b.pb.zst", zstdCompressSync(whole)],
+        ["c.pb.gz", gzipSync(whole)]
       ] as const) {
         writeFileSync(join(folder, name), bytes)
         const found = Stream.map(fileBlocks(join(folder, name), everything), decoded)
