@@ -15,7 +15,7 @@ import { join } from "node:path"
 import { zstdCompressSync } from "node:zlib"
 import { parseArgs } from "node:util"
 import { carOf } from "../test/chain/importing/carFile.ts"
-import { bodyOf, headOf, placedInfo } from "../test/chain/importing/protoFile.ts"
+import { placedInfo, protoOf } from "../test/chain/importing/protoFile.ts"
 import { infoOf, type JsonTransaction } from "../test/chain/decoding/wireForm.ts"
 import { report } from "./bench/report.ts"
 import { at, compare, type Difference, questionsOf, type ServiceAccess, sourceState } from "./chaos/repair/answers.ts"
@@ -118,17 +118,18 @@ const carFile = async (rpcUrl: string, blocks: ReadonlyMap<number, Json>): Promi
 const protoFile = (blocks: ReadonlyMap<number, Json>): Buffer =>
   Buffer.concat(
     Array.from(blocks, ([slot, block]) => {
-      const transactions = transactionsOf(block) as unknown as ReadonlyArray<JsonTransaction>
-      const body = bodyOf(transactions.map((json, place) => placedInfo(infoOf(json), place)))
-      const head = {
-        slot,
+      const answer = {
         parentSlot: Number(block["parentSlot"]),
         blockTime: Number(block["blockTime"]),
         blockhash: String(block["blockhash"]),
-        parentBlockhash: String(block["previousBlockhash"]),
-        executed: transactions.length
+        previousBlockhash: String(block["previousBlockhash"])
       }
-      return Buffer.concat([headOf(head, body.length), body])
+      const transactions = transactionsOf(block) as unknown as ReadonlyArray<JsonTransaction>
+      return protoOf(
+        answer,
+        slot,
+        transactions.map((json, place) => placedInfo(infoOf(json), place))
+      )
     })
   )
 

@@ -20,7 +20,7 @@ export const VARIETIES = 24
 export const FIRST_SLOT = 300_000_000
 const STARTED = 1_790_000_000
 const SWAPS_PER_SECOND = 1300
-/** Trades of a block, at most by a thousandth more: a swap is a trade of the pool and of the wallet, as one row or two. */
+/** Trades of a block, about: a swap is a trade of the pool and of the wallet, as one row or two. */
 const TRADES_PER_BLOCK = 760
 const SLOTS_PER_SECOND = 2.5
 

@@ -16,7 +16,7 @@ export class CarSplitter {
 
   /**
    * `name` says in a refusal what is read. With `isReused` the sections lie in memory that is used again: read them before you
-   * add more bytes. Otherwise each block takes megabytes of new memory, and V8 collects its whole heap every few blocks.
+   * add more bytes. Otherwise each block takes new memory, and V8 marks its whole heap for every 64 MiB of it.
    */
   constructor(name: string, { isReused = false } = {}) {
     this.#name = name

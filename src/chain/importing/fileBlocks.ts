@@ -133,8 +133,8 @@ async function* linesIn(path: string, name: string): AsyncGenerator<Line> {
 }
 
 /**
- * Frees the memory of a piece at once. Otherwise V8 collects its whole heap every few megabytes. Copy the piece first. A piece
- * that ends before its memory does is kept, because the unpacker writes the next piece behind it.
+ * Frees the memory of a piece at once. Otherwise V8 marks its whole heap for every 64 MiB of pieces. Copy the piece first. A
+ * piece that ends before its memory does is kept, because the unpacker writes the next piece behind it.
  */
 const free = (piece: Buffer): void => {
   const { buffer, byteOffset, length } = piece

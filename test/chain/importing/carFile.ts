@@ -8,7 +8,7 @@ import { makeBank } from "../../../src/simulator/chain/Bank.ts"
 import { getBlock } from "../../../src/simulator/node/blockMethods.ts"
 import { makeMarket } from "../../../src/simulator/traders/Market.ts"
 import { infoOf, type JsonTransaction } from "../decoding/wireForm.ts"
-import { protoOf } from "./protoFile.ts"
+import { infoOf as protoInfo, protoOf } from "./protoFile.ts"
 
 type Value = number | null | string | Buffer | Link | Raw | ReadonlyArray<Value>
 
@@ -190,6 +190,6 @@ export const simulated = (many: number) => {
         sent: Buffer.from(sent.transactions[at].transaction[0], "base64")
       }))
     }
-    return { slot, json, block, proto: protoOf(json, slot, bank.block(slot)?.transactions ?? []) }
+    return { slot, json, block, proto: protoOf(json, slot, (bank.block(slot)?.transactions ?? []).map(protoInfo)) }
   })
 }

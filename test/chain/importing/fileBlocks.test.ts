@@ -13,7 +13,7 @@ import { makeProtoBlocks } from "../../../src/chain/importing/protoBlocks.ts"
 import { packBlock } from "../../../src/chain/decoding/PackedTransactions.ts"
 import { makeBank } from "../../../src/simulator/chain/Bank.ts"
 import { makeMarket } from "../../../src/simulator/traders/Market.ts"
-import { bodyOf, headOf, infoOf } from "./protoFile.ts"
+import { headOf, infoOf, protoOf } from "./protoFile.ts"
 
 const everything: ImportRange = { fromSlot: null, toSlot: null, fromMs: null, toMs: null }
 
@@ -35,7 +35,7 @@ const slotsOf = (path: string, range = everything) =>
   Effect.map(Stream.runCollect(fileBlocks(path, range)), (blocks) => Array.from(blocks, ({ slot }) => slot))
 
 /** A block in Protobuf without transactions. */
-const protoOf = (slot: number, executed = 0) =>
+const bareOf = (slot: number, executed = 0) =>
   headOf({ slot, parentSlot: slot - 1, blockTime: slot, blockhash: "b", parentBlockhash: "a", executed }, 0)
 
 /** A decoded block as the bytes that a thread sends. */
@@ -121,7 +121,7 @@ describe("fileBlocks", () => {
   it.effect("reads blocks in Protobuf, plain or compressed, and says what is wrong with their file", () =>
     Effect.gen(function* () {
       const folder = yield* folderOf
-      const bytes = Buffer.concat([7, 9, 12].map((slot) => protoOf(slot)))
+      const bytes = Buffer.concat([7, 9, 12].map((slot) => bareOf(slot)))
       const forms = { "a.pb": bytes, "b.pb.gz": gzipSync(bytes), "c.pb.zst": zstdCompressSync(bytes) }
       for (const [name, packed] of Object.entries(forms)) {
         writeFileSync(join(folder, name), packed)
@@ -131,12 +131,12 @@ describe("fileBlocks", () => {
       for (const [wrong, detail] of [
         [bytes.subarray(0, -1), /wrong\.pb is cut off, or has no blocks/u],
         [Buffer.alloc(0), /wrong\.pb is cut off, or has no blocks/u],
-        [Buffer.concat([bytes, protoOf(12)]), /block 4 of wrong\.pb: slot 12 comes after slot 12/u],
+        [Buffer.concat([bytes, bareOf(12)]), /block 4 of wrong\.pb: slot 12 comes after slot 12/u],
         [Buffer.of(2, 0x32, 5), /block 1 of wrong\.pb cannot be read: the message of 2 bytes is cut off/u],
         // A whole `SubscribeUpdate` has its block in another field.
         [Buffer.of(4, 0x2a, 2, 0x08, 7), /block 1 of wrong\.pb has no slot/u],
         [Buffer.of(8, 0x08, 5, 0x32, 0, 0x32, 0, 0x48, 1), /has 2 transactions, but its slot 5 has executed 1/u],
-        [protoOf(5, 3), /has 0 transactions, but its slot 5 has executed 3/u],
+        [bareOf(5, 3), /has 0 transactions, but its slot 5 has executed 3/u],
         [Buffer.concat([bytes, oversized]), /wrong\.pb .* has a part of more than 32 MiB/u]
       ] as const) {
         writeFileSync(join(folder, "wrong.pb"), wrong)
@@ -152,10 +152,8 @@ describe("fileBlocks", () => {
       const market = makeMarket({ seed: "protobuf", bank, swapsPerSecond: 2000 })
       const messages = Array.from({ length: 3 }, () => {
         const { slot, transactions } = market.advance()
-        const body = bodyOf(transactions.map(infoOf))
-        const executed = transactions.length
-        const head = { slot, parentSlot: slot - 1, blockTime: slot, blockhash: "b", parentBlockhash: "a", executed }
-        return Buffer.concat([headOf(head, body.length), body])
+        const answer = { parentSlot: slot - 1, blockTime: slot, blockhash: "b", previousBlockhash: "a" }
+        return protoOf(answer, slot, transactions.map(infoOf))
       })
       const whole = Buffer.concat(messages)
       assert.isAbove(Math.max(...messages.map(({ length }) => length)), MIB)

@@ -51,15 +51,15 @@ export const headOf = (head: ProtoHead, body: number): Buffer => {
   return Buffer.concat([varint(fields.length + body), fields])
 }
 
-/** A block of the simulator, given as its node answers it and with its transactions. */
+/** A block, given as a node answers it and with the messages `TransactionInfo` of its transactions. */
 export const protoOf = (
   answer: Omit<ProtoHead, "executed" | "parentBlockhash" | "slot"> & { readonly previousBlockhash: string },
   slot: number,
-  transactions: ReadonlyArray<Transaction>
+  infos: ReadonlyArray<Uint8Array>
 ): Buffer => {
   const { blockTime, blockhash, parentSlot, previousBlockhash: parentBlockhash } = answer
-  const body = bodyOf(transactions.map(infoOf))
-  const head = { slot, parentSlot, blockTime, blockhash, parentBlockhash, executed: transactions.length }
+  const body = bodyOf(infos)
+  const head = { slot, parentSlot, blockTime, blockhash, parentBlockhash, executed: infos.length }
   return Buffer.concat([headOf(head, body.length), body])
 }
 
