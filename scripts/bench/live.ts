@@ -2,6 +2,7 @@
  * A thousand live connections of twenty wallets each, and two thousand trades a second onto the tape:
  * `node --expose-gc scripts/bench/live.ts [--json] [--seconds 20] [--followers 1] [--block-ms 400] [--soak [MINUTES]]`. Every wallet is followed by
  * `followers` sockets; blocks come as often as on the chain. One more reader stops reading while its own wallet trades at a high rate.
+ * Exits with 1 where a trade took more than 100 ms to its sockets at p99, a second had a frame over 250 ms, or a frame was not there once and in order.
  */
 import { Effect } from "effect"
 import { fork } from "node:child_process"
@@ -13,7 +14,7 @@ import { REALTIME_PATH } from "../../src/api/Tracker.ts"
 import { Listening } from "../../src/http/server/NodeServer.ts"
 import { LiveSessions } from "../../src/wallets/tracker/LiveSessions.ts"
 import { blockOf, liveWorld, ticketFor, WALLETS_EACH, walletOf } from "./liveWorld.ts"
-import { report } from "./report.ts"
+import { atMost, report } from "./report.ts"
 import { flagNumber } from "../options.ts"
 
 const SOCKETS = 1000
@@ -21,6 +22,7 @@ const TRADES_A_SECOND = 2000
 const BURST = 500
 const MIB = 2 ** 20
 const REPLAY_BYTES = 64 * MIB
+const MOST_P99_MS = 100
 
 const soaks = process.argv.includes("--soak")
 const seconds = soaks ? flagNumber("soak", 10) * 60 : flagNumber("seconds", 20)
@@ -189,7 +191,7 @@ const frames = Object.values(counted.kinds).reduce((sum, count) => sum + count, 
 const settled = soak.slice(Math.floor(soak.length * 0.5))
 const half = Math.floor(settled.length / 2)
 
-report("live", {
+const figures = {
   sockets: SOCKETS,
   walletsEach: WALLETS_EACH,
   followersOfAWallet: followers,
@@ -228,5 +230,12 @@ report("live", {
       samples: soak.length
     }
   })
-})
-process.exit(0)
+}
+
+const { everyFrameOnceAndInOrder, secondsWithAFrameOver250Ms, tapeToSocketMs } = figures
+report("live", figures, [
+  atMost("A trade to its sockets at p99, in ms", tapeToSocketMs.p99, MOST_P99_MS),
+  atMost("Seconds with a frame over 250 ms", secondsWithAFrameOver250Ms, 0),
+  [!everyFrameOnceAndInOrder, "A frame was lost, came twice or out of order."]
+])
+process.exit()

@@ -25,8 +25,32 @@ export const percentile = (samples: ReadonlyArray<number> | Float64Array, p: num
   return sorted.length === 0 ? null : (sorted[Math.min(sorted.length - 1, Math.ceil(p * sorted.length) - 1)] ?? null)
 }
 
-/** Prints one benchmark's figures. */
-export const report = (bench: string, figures: Record<string, unknown>): void => {
+/** A bound that a figure must keep: true where it did not, and what happened, as a sentence. */
+export type Bound = readonly [isMissed: boolean, sentence: string]
+
+/** The sentences of the bounds that were missed. */
+export const missedOf = (bounds: ReadonlyArray<Bound>): ReadonlyArray<string> =>
+  bounds.flatMap(([isMissed, sentence]) => (isMissed ? [sentence] : []))
+
+/** A bound of the most that a figure may be. One that is unknown misses it. */
+export const atMost = (name: string, figure: number | null, most: number): Bound => [
+  figure === null || !(figure <= most),
+  `${name}: ${figure ?? "unknown"}, and at most ${most} was wanted.`
+]
+
+/** A bound of the least that a figure may be. One that is unknown misses it. */
+export const atLeast = (name: string, figure: number | null, least: number): Bound => [
+  figure === null || !(figure >= least),
+  `${name}: ${figure ?? "unknown"}, and at least ${least} was wanted.`
+]
+
+/** Prints one benchmark's figures. With bounds, those that were `missed` are one of them, and the process ends with 1 if there are any. */
+export const report = (bench: string, given: Record<string, unknown>, bounds?: ReadonlyArray<Bound>): void => {
+  const missed = missedOf(bounds ?? [])
+  const figures = bounds === undefined ? given : { missed, ...given }
+  if (missed.length > 0) {
+    process.exitCode = 1
+  }
   if (isJson) {
     print(`${JSON.stringify({ bench, machine, ...figures })}\n`)
     return

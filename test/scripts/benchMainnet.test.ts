@@ -4,7 +4,8 @@ import { type PackedRow, slotDecoder } from "../../src/chain/decoding/slotDecode
 import { subscribeMethod } from "../../src/chain/geyser/geyserService.ts"
 import { readUpdate } from "../../src/chain/geyser/readUpdate.ts"
 import { SlotAssembly } from "../../src/chain/geyser/SlotAssembly.ts"
-import { failuresOf, lagOf, type RunFigures } from "../../scripts/bench/mainnet/figures.ts"
+import { missedOf } from "../../scripts/bench/report.ts"
+import { boundsOf, failuresOf, lagOf, type RunFigures } from "../../scripts/bench/mainnet/figures.ts"
 import { FrameReader, frameOf, writeVarint5 } from "../../scripts/bench/mainnet/frames.ts"
 import { record } from "../../scripts/bench/mainnet/recording.ts"
 import { headOf, Replay, type ReplayedSlot } from "../../scripts/bench/mainnet/replay.ts"
@@ -120,26 +121,39 @@ describe("a run", () => {
     chainEnded: null,
     seconds: 60,
     sent: { slots: 148 },
-    lag: { seen: 140 },
+    lag: { seen: 140, slotsP99: 1.5 },
     behindSlots: 10,
-    quotes: { count: 2970, statuses: { 200: 2970, 503: 20 }, unsent: 10 },
+    quotes: { count: 2970, statuses: { 200: 2970, 503: 20 }, unsent: 10, p99Ms: 5 },
+    memoryMb: { service: 2_000 },
+    slotMs: { threads: { geyser: 60, MainThread: 100 } },
     gaps: 0,
     lostReaders: 0,
     blocksApplied: 148
   }
 
-  it("counts within its bounds", () => {
+  it("counts within its bounds, and misses no target at its bound", () => {
     assert.deepStrictEqual(failuresOf(good), [])
+    assert.deepStrictEqual(missedOf(boundsOf(good)), [])
+  })
+
+  it.each<readonly [Partial<RunFigures>, string]>([
+    [{ lag: { seen: 140, slotsP99: 1.51 } }, "Lag at p99, in slots: 1.51, and at most 1.5 was wanted."],
+    [{ quotes: { ...good.quotes, p99Ms: 5.1 } }, "Quotes at p99, in ms: 5.1, and at most 5 was wanted."],
+    [{ memoryMb: { service: 2_001 } }, "Memory, in MB: 2001, and at most 2000 was wanted."],
+    [{ slotMs: { threads: { geyser: 60.1 } } }, "Decoding a slot, in ms: 60.1, and at most 60 was wanted."],
+    [{ slotMs: null }, "Decoding a slot, in ms: unknown, and at most 60 was wanted."]
+  ])("misses a target with %j", (change, reason) => {
+    assert.deepStrictEqual(missedOf(boundsOf({ ...good, ...change })), [reason])
   })
 
   it.each<readonly [Partial<RunFigures>, string]>([
     [{ chainEnded: "SIGKILL" }, "The process of the chain ended: SIGKILL."],
     [{ sent: { slots: 142 } }, "142 slots were sent of the 150 that the time allows."],
-    [{ lag: { seen: 0 } }, "No trade was seen."],
+    [{ lag: { seen: 0, slotsP99: null } }, "No trade was seen."],
     [{ behindSlots: null }, "The market has no slot."],
     [{ behindSlots: 11 }, "The market was 11 slots behind at the end."],
     [{ quotes: { ...good.quotes, unsent: 11 } }, "31 of 3001 quotes were not answered 200."],
-    [{ quotes: { count: 0, statuses: {}, unsent: 0 } }, "No quote was asked for."],
+    [{ quotes: { count: 0, statuses: {}, unsent: 0, p99Ms: null } }, "No quote was asked for."],
     [{ gaps: 1 }, "1 gaps were left."],
     [{ gaps: null }, "Gaps could not be counted."],
     [{ lostReaders: 2 }, "2 trade streams were lost."],

@@ -5,6 +5,7 @@
  * otherwise: a real provider has machines of its own.
  */
 import { Effect, Duration } from "effect"
+import { readdirSync } from "node:fs"
 import { setPriority } from "node:os"
 import { createInterface } from "node:readline"
 import { healthy } from "../../../src/simulator/node/Faults.ts"
@@ -20,6 +21,8 @@ const print = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`
 const nowMs = () => performance.timeOrigin + performance.now()
 
 const recording = record(settings)
+// What recording leaves behind would be marked again and again while slots are sent.
+globalThis.gc?.()
 const replay = new Replay(recording, settings.variants)
 const geyser = await serveGeyser(() => replay.slot)
 
@@ -48,7 +51,8 @@ const serve = Effect.gen(function* () {
   })
   createInterface(process.stdin)
     .on("line", () => {
-      setPriority(settings.nice)
+      // A priority is of one thread: the collector's threads have their own.
+      readdirSync("/proc/self/task").forEach((thread) => setPriority(Number(thread), settings.nice))
       replay.begin()
     })
     .on("close", () => process.exit(0))

@@ -1,6 +1,6 @@
 /** Figures of the slots that were sent and of the slots that arrived. */
 import { SLOT_MS } from "../../../src/simulator/chain/Bank.ts"
-import { percentile } from "../report.ts"
+import { atMost, type Bound, missedOf, percentile } from "../report.ts"
 import type { SentLine } from "./startChain.ts"
 
 const round = (value: number, digits: number) => Number(value.toFixed(digits))
@@ -65,6 +65,11 @@ const LEAST_SENT = 0.95
 const MOST_BEHIND = 10
 const MOST_UNANSWERED = 0.01
 
+/** What a service on two quiet cores must reach. */
+const TARGETS = { lagSlots: 1.5, quoteMs: 5, memoryMb: 2_000, decodingMs: 60 }
+/** The thread that reads, decodes and packs blocks. */
+const DECODING = "geyser"
+
 /** The figures of a run that decide whether it counts. */
 export interface RunFigures {
   /** The end of the chain's process in words; null while it runs. */
@@ -72,7 +77,7 @@ export interface RunFigures {
   /** Time that was measured. */
   readonly seconds: number
   readonly sent: { readonly slots: number }
-  readonly lag: { readonly seen: number }
+  readonly lag: { readonly seen: number; readonly slotsP99: number | null }
   /** Null where the market has no slot. */
   readonly behindSlots: number | null
   /** `count` are those that were answered 200; `unsent` ones were not sent because too many were unanswered. */
@@ -80,12 +85,29 @@ export interface RunFigures {
     readonly count: number
     readonly statuses: Readonly<Record<string, number>>
     readonly unsent: number
+    readonly p99Ms: number | null
   }
+  readonly memoryMb: { readonly service: number }
+  /** Processor time of a slot by thread, in milliseconds; null where no block was applied. */
+  readonly slotMs: { readonly threads: Readonly<Record<string, number>> } | null
   /** Slots that the service missed; null where they could not be counted. */
   readonly gaps: number | null
   readonly lostReaders: number
   readonly blocksApplied: number
 }
+
+/** The bounds of the targets. */
+export const boundsOf = ({
+  lag,
+  memoryMb,
+  quotes,
+  slotMs
+}: Pick<RunFigures, "lag" | "memoryMb" | "quotes" | "slotMs">): ReadonlyArray<Bound> => [
+  atMost("Lag at p99, in slots", lag.slotsP99, TARGETS.lagSlots),
+  atMost("Quotes at p99, in ms", quotes.p99Ms, TARGETS.quoteMs),
+  atMost("Memory, in MB", memoryMb.service, TARGETS.memoryMb),
+  atMost("Decoding a slot, in ms", slotMs?.threads[DECODING] ?? null, TARGETS.decodingMs)
+]
 
 /** Reasons for which a run does not count, as sentences; none for one that does. */
 export const failuresOf = ({
@@ -102,7 +124,7 @@ export const failuresOf = ({
   const due = Math.floor((1000 * seconds) / SLOT_MS)
   const asked = Object.values(quotes.statuses).reduce((sum, count) => sum + count, quotes.unsent)
   const unanswered = asked - quotes.count
-  const checks: ReadonlyArray<readonly [isFailed: boolean, reason: string]> = [
+  return missedOf([
     [chainEnded !== null, `The process of the chain ended: ${chainEnded}.`],
     [sent.slots < LEAST_SENT * due, `${sent.slots} slots were sent of the ${due} that the time allows.`],
     [lag.seen === 0, "No trade was seen."],
@@ -113,6 +135,5 @@ export const failuresOf = ({
     [gaps !== 0, gaps === null ? "Gaps could not be counted." : `${gaps} gaps were left.`],
     [lostReaders > 0, `${lostReaders} trade streams were lost.`],
     [blocksApplied <= 0, "No block was applied."]
-  ]
-  return checks.flatMap(([isFailed, reason]) => (isFailed ? [reason] : []))
+  ])
 }
