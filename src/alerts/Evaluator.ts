@@ -114,7 +114,7 @@ const reading = Effect.gen(function* () {
   const { metrics, tape } = sources
   yield* tape.appliedCounted.pipe(
     Stream.runForEach(({ batch, isAnew }) =>
-      Effect.sync(() => {
+      Effect.map(tape.whole, () => {
         if (isAnew) {
           metrics.startAnew()
         }
@@ -131,13 +131,14 @@ const reading = Effect.gen(function* () {
 const makeEvaluation = (
   store: AlertStore["Service"],
   index: AlertIndex,
-  { authorities, elapsedMs, metrics, tokens, warm }: MetricSources
+  { authorities, elapsedMs, metrics, tape, tokens, warm }: MetricSources
 ) => {
   const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0, unread: null }
   const { advance, catchUp, fire, reload } = makeStoredAlerts(store, index)
   const groups = () => Array.from(index.mints()).flatMap((mint) => Array.from(index.of(mint)))
 
   const lookAt = Effect.fnUntraced(function* (batch: PricedBatch) {
+    yield* tape.whole
     const nowMs = yield* Clock.currentTimeMillis
     metrics.note(batch)
     if (metrics.isFresh(batch.timeMs, nowMs)) {
@@ -159,6 +160,7 @@ const makeEvaluation = (
   })
 
   const lookAtAll = Effect.gen(function* () {
+    yield* tape.whole
     const nowMs = yield* Clock.currentTimeMillis
     metrics.follow(index.mintsOf("liquidity_drop_pct"), nowMs)
     const times = { nowMs, monotonicMs: elapsedMs() }

@@ -53,6 +53,8 @@ export interface SessionParts<G extends LiveGrant, S extends HeldStream<G>> {
   readonly hasScope: (key: ApiKey) => boolean
   /** Opens the stream of a grant; null at the connection limit. */
   readonly open: (grant: G, wire: LiveWire) => Effect.Effect<(nowMs: number) => LiveConnection<S> | null, Rejection>
+  /** Waits until no block of the market is half applied: the timers of connections read how late blocks are. */
+  readonly whole: Effect.Effect<void>
   /** The work of each second while streams are open. */
   readonly everySecond?: Effect.Effect<void>
 }
@@ -109,7 +111,7 @@ const makeMayListen = Effect.fnUntraced(function* (hasScope: (key: ApiKey) => bo
 
 /** Ends streams with their keys and sessions, and runs the timers of connections, until the scope closes. */
 const superviseHub = Effect.fnUntraced(function* <G extends LiveGrant, S extends HeldStream<G>>(
-  { everySecond = Effect.void, hub }: SessionParts<G, S>,
+  { everySecond = Effect.void, hub, whole }: SessionParts<G, S>,
   mayListen: (grant: LiveGrant) => Effect.Effect<boolean | null>,
   hasStreams: Latch.Latch
 ) {
@@ -165,9 +167,10 @@ const superviseHub = Effect.fnUntraced(function* <G extends LiveGrant, S extends
   yield* rounds("checking keys", checkKeys, CHECK_KEYS_EVERY)
   yield* rounds(
     "running connection timers",
-    Effect.andThen(
-      Effect.map(now, (nowMs) => hub.tick(nowMs)),
-      everySecond
+    whole.pipe(
+      Effect.andThen(now),
+      Effect.map((nowMs) => hub.tick(nowMs)),
+      Effect.andThen(everySecond)
     ),
     TICK_EVERY
   )

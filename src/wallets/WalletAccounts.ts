@@ -63,6 +63,7 @@ export class WalletAccounts extends Context.Service<
           return IDLE
         }
         const { era } = reads
+        yield* tape.whole
         const chainMs = tape.state.now * 1000
         const read = readOne(node, wallet).pipe(
           Effect.map((programs) => reads.keep(wallet, era, new AccountsRead(programs, { atMs, chainMs }))),

@@ -86,10 +86,13 @@ const readsOfState = (reads: Pick<MarketReads, "state">): Record<keyof MarketSta
   window: ofTokens((mint) => windowNames.map((name) => reads.state.window(mint, name)))
 })
 
-/** Every other read. Streams are tested by themselves. */
+/** Every other read. Streams and waits are tested by themselves. */
 const readsOfMarket = (
   reads: MarketReads
-): Record<Exclude<keyof MarketReads, "applied" | "appliedCounted" | "restored" | "state">, () => unknown> => ({
+): Record<
+  Exclude<keyof MarketReads, "applied" | "appliedCounted" | "restored" | "state" | "whole">,
+  () => unknown
+> => ({
   aliveAtMs: () => reads.aliveAtMs(),
   coverageFrom: () => reads.coverageFrom(MONDAY, NOW_MS),
   decimalsOf: ofTokens((mint) => reads.decimalsOf(mint)),
@@ -263,5 +266,68 @@ it.effect("a block that cannot be applied fails its writer, not the reader that 
     assert.isTrue(Exit.isFailure(yield* Fiber.await(applying)))
     yield* tape.apply({ ...second, slot: 6 })
     assert.strictEqual(market.newestSlot(), 6)
+  })
+)
+
+it.effect("who waits for a whole block applies none of it, and goes on before the next block begins", () =>
+  Effect.gen(function* () {
+    const [first, second] = blocksOf(8)
+    for (let steps = 1; steps < STEPS; steps++) {
+      const { applying, market, tape } = yield* halfway([first, second], steps)
+      const next = yield* Effect.forkChild(tape.apply({ ...second, slot: 6 }), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(
+        Effect.map(market.whole, () => [applying.pollUnsafe() !== undefined, market.newestSlot()]),
+        { startImmediately: true }
+      )
+      for (let turn = steps; turn < STEPS - 1; turn++) {
+        yield* ownTurn
+        assert.isUndefined(applying.pollUnsafe(), `${steps} steps, turn ${turn}`)
+        assert.isUndefined(waiting.pollUnsafe(), `${steps} steps, turn ${turn}`)
+      }
+      assert.deepStrictEqual(yield* Fiber.join(waiting), [true, 5])
+      yield* Fiber.join(next)
+      assert.isDefined((yield* Effect.forkChild(market.whole, { startImmediately: true })).pollUnsafe())
+    }
+  })
+)
+
+it.effect("nobody waits for a block that a reader has completed, that has failed, or whose chain has ended", () =>
+  Effect.gen(function* () {
+    const [first, second] = blocksOf(9)
+    const broken: TapeTrade = Object.defineProperty({ ...trade() }, "timeMs", {
+      get: () => {
+        throw new Error("unreadable")
+      }
+    })
+    const failing = { ...second, trades: second.trades.with(290, broken) }
+    for (const block of [second, failing]) {
+      for (const end of [
+        (made: Made) => void made.market.newestSlot(),
+        (made: Made) => made.tape.startAnew(),
+        () => undefined
+      ]) {
+        const made = yield* halfway([first, block], 1)
+        const waiting = yield* Effect.forkChild(made.tape.whole, { startImmediately: true })
+        assert.isUndefined(waiting.pollUnsafe())
+        end(made)
+        yield* inTurns(STEPS)
+        assert.isDefined(waiting.pollUnsafe())
+        yield* Fiber.await(made.applying)
+      }
+    }
+  })
+)
+
+it.effect("the repair worker asks and notes what is missing without applying the rest of a block", () =>
+  Effect.gen(function* () {
+    const { applying, market, tape } = yield* halfway(blocksOf(10), 1)
+    const second = { fromSecond: MONDAY, toSecond: MONDAY }
+    tape.noteGaps([{ ...second, fromSlot: 2, toSlot: 3, state: "open", tries: 0, nextTryAtMs: 0 }])
+    tape.backfilling(null)
+    assert.strictEqual(tape.missing().gaps.length, 1)
+    yield* ownTurn
+    assert.isUndefined(applying.pollUnsafe())
+    yield* Fiber.join(applying)
+    assert.deepStrictEqual(market.gaps(), tape.missing().gaps)
   })
 )

@@ -119,6 +119,7 @@ export const silentMarketFeed = Layer.succeed(MarketFeed, {
   mintOfPool: () => null,
   newestSlot: () => 0,
   published: () => undefined,
+  whole: Effect.void,
   health: () => ({ ingestLagMs: null, heardAtMs: null })
 })
 

@@ -17,6 +17,7 @@ export const trackerFeed = (overrides: Partial<TrackerFeed["Service"]> = {}): La
     lastEventAtMs: () => null,
     health: () => ({ ingestLagMs: null, heardAtMs: null }),
     pnlSnapshotOf: () => ({ pnl: [], summaries: [] }),
+    whole: Effect.void,
     activity: Stream.never,
     follow: () => Effect.void,
     ...overrides

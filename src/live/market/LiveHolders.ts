@@ -38,10 +38,17 @@ const textOf = ({ heldAmount, holders, state, top10Pct, top50Pct }: Figures): st
 export class LiveHolders {
   readonly #hub: MarketHub
   readonly #room: TopicRoom
+  readonly #whole: Effect.Effect<void>
   readonly #reader: Pick<MarketReader["Service"], "holdersNow">
   readonly #seen = new WeakMap<Topic, Seen>()
 
-  constructor(hub: MarketHub, reader: Pick<MarketReader["Service"], "holdersNow">) {
+  /** `whole` waits until no block of the market is half applied. */
+  constructor(
+    hub: MarketHub,
+    reader: Pick<MarketReader["Service"], "holdersNow">,
+    whole: Effect.Effect<void> = Effect.void
+  ) {
+    this.#whole = whole
     this.#hub = hub
     this.#room = new TopicRoom(hub, HELD_TOKENS)
     this.#reader = reader
@@ -74,6 +81,7 @@ export class LiveHolders {
     this.#room.recount(nowMs)
     return takeTurns(
       this.#hub.topicsOf("holders"),
+      this.#whole,
       (topic, atMs) => atMs - (this.#seen.get(topic)?.atMs ?? atMs) >= HOLDERS_MS,
       (topic) => Effect.ignore(this.#look(topic))
     )

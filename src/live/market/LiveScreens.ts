@@ -72,10 +72,17 @@ const isChange = ({ changed, entered, left }: Pick<ScreenChange, "changed" | "en
 export class LiveScreens {
   readonly #hub: MarketHub
   readonly #room: TopicRoom
+  readonly #whole: Effect.Effect<void>
   readonly #reader: Pick<MarketReader["Service"], "screenNow">
   readonly #shown = new WeakMap<Topic, Shown>()
 
-  constructor(hub: MarketHub, reader: Pick<MarketReader["Service"], "screenNow">) {
+  /** `whole` waits until no block of the market is half applied. */
+  constructor(
+    hub: MarketHub,
+    reader: Pick<MarketReader["Service"], "screenNow">,
+    whole: Effect.Effect<void> = Effect.void
+  ) {
+    this.#whole = whole
     this.#hub = hub
     this.#room = new TopicRoom(hub, SCREENS)
     this.#reader = reader
@@ -112,6 +119,7 @@ export class LiveScreens {
     this.#room.recount(nowMs)
     return takeTurns(
       this.#hub.topicsOf("screen"),
+      this.#whole,
       (topic, atMs) => atMs - (this.#shown.get(topic)?.evaluatedAtMs ?? atMs) >= SCREEN_MS,
       (topic) => {
         const shown = this.#shown.get(topic)

@@ -30,6 +30,8 @@ export class MarketFeed extends Context.Service<
     /** Records that the frames of a block were published, for the state of the source `market_socket`. */
     readonly published: (atMs: number) => void
     readonly health: (nowMs: number) => FeedHealth
+    /** Waits until no block of the market is half applied: see `MarketReads`. */
+    readonly whole: Effect.Effect<void>
   }
 >()("fathom/live/market/MarketFeed") {
   static readonly layer: Layer.Layer<MarketFeed, never, Market | PoolBook> = Layer.effect(
@@ -48,6 +50,7 @@ export class MarketFeed extends Context.Service<
           const pool = pools.poolAt(address)
           return pool === null ? null : baseMintOf(pool)
         },
+        whole: tape.whole,
         newestSlot: () => tape.newestSlot(),
         published: (atMs) => {
           progress.atMs = atMs

@@ -88,8 +88,8 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
       const candles = new LiveCandles(hub, sources, yield* Effect.scope)
       const quotes = yield* makeLiveQuotes(parts)
       const isWaiting = yield* Latch.make()
-      const screens = new LiveScreens(hub, sources.reader)
-      const holders = new LiveHolders(hub, sources.reader)
+      const screens = new LiveScreens(hub, sources.reader, feed.whole)
+      const holders = new LiveHolders(hub, sources.reader, feed.whole)
       const viewsDue = yield* Latch.make()
       const live: LiveParts = { ...parts, candles, holders, isWaiting, progress, quotes, screens, sources }
 
@@ -115,6 +115,7 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
         name: "market socket",
         tickets: yield* MarketTickets,
         hub,
+        whole: feed.whole,
         hasScope: ({ scopes }) => scopes.includes("md.read"),
         open: (grant, wire) => Effect.succeed((nowMs) => hub.open(grant, wire, nowMs)),
         everySecond: Effect.andThen(
@@ -256,13 +257,14 @@ const followBlocks = Effect.fnUntraced(function* ({ candles, hub, isWaiting, pro
     keepRunning("Publishing blocks to the market socket"),
     Effect.forkScoped({ startImmediately: true })
   )
+  const send = Effect.andThen(sources.feed.whole, candles.send)
   const sendWaiting = Effect.gen(function* () {
     yield* isWaiting.await
     isWaiting.closeUnsafe()
-    yield* candles.send
+    yield* send
     while (candles.isWaiting) {
       yield* Effect.sleep(WAIT)
-      yield* candles.send
+      yield* send
     }
   })
   yield* Effect.forever(round("sending candles and prices", sendWaiting)).pipe(
@@ -291,6 +293,7 @@ const pollViews = (live: LiveParts): Effect.Effect<void> => {
     if (terms.channel !== "movers" || sinceSent(topic, clock) < MOVERS_MS) {
       return
     }
+    yield* sources.feed.whole
     const data = yield* readMovers(sources, terms)
     const text = jsonOf(data)
     if (text !== sent.get(topic)?.text) {
@@ -306,6 +309,7 @@ const pollViews = (live: LiveParts): Effect.Effect<void> => {
   }
   return Effect.gen(function* () {
     const clock = yield* Clock.Clock
+    yield* sources.feed.whole
     for (const topic of Array.from(hub.topicsOf("freshness"))) {
       freshness(topic, clock)
     }

@@ -192,6 +192,7 @@ const makeRefresh = Effect.fnUntraced(function* (sources: RefreshSources) {
   const refreshMarket = Effect.fnUntraced(function* (nowMs: number) {
     read.forEach((atMs, mint) => nowMs - atMs > READ_AGAIN_MS && read.delete(mint))
     const unnamed = new Unnamed()
+    yield* sources.tape.whole
     yield* inTurns(seeMarket(sources, (mint, volume) => !read.has(mint) && unnamed.add(mint, volume)))
     done.market = nowMs
     unnamed.mints.forEach((mint) => read.set(mint, nowMs))

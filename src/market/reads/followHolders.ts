@@ -194,14 +194,12 @@ export const layer: Layer.Layer<never, Config.ConfigError, AccountScan | PoolBoo
     yield* Effect.suspend(() => {
       book.lose()
       return Stream.runForEach(tape.appliedCounted, (batch) =>
-        Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
-          Effect.sync(() => {
-            book.take(batch)
-            last.atMs = nowMs
-            queued.openUnsafe()
-            snapshots.applied()
-          })
-        )
+        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+          book.take(batch)
+          last.atMs = nowMs
+          queued.openUnsafe()
+          return Effect.map(tape.whole, snapshots.applied)
+        })
       )
     }).pipe(keepRunning("Following holders", "holders"), Effect.forkScoped({ startImmediately: true }))
 

@@ -2,6 +2,7 @@
 import { Effect, Latch } from "effect"
 import type { HolderHour, HolderRow } from "../../api/schemas/TokenHolders.ts"
 import type { Mint } from "../../domain/Address.ts"
+import { ownTurn } from "../../domain/loopTime.ts"
 import { keepRunning } from "../../operations/keepRunning.ts"
 import { Readings } from "../../operations/Readings.ts"
 import { noteFailure, SourceMonitor } from "../../operations/SourceMonitor.ts"
@@ -111,6 +112,7 @@ export const takeSnapshots = Effect.fnUntraced(function* (
   yield* reportSnapshots(counts)
 
   const take = Effect.fnUntraced(function* () {
+    yield* tape.whole
     const stored = tape.stored()
     const nowMs = tape.heardAtMs()
     if (stored === null || nowMs === null || lackingNow(tape, nowMs) !== null) {
@@ -118,7 +120,8 @@ export const takeSnapshots = Effect.fnUntraced(function* (
     }
     for (const { mint } of book.whole()) {
       // Each token in a turn of its own: its largest owners take a pass over all of them.
-      yield* Effect.yieldNow
+      yield* ownTurn
+      yield* tape.whole
       const atMs = tape.state.now * 1000
       const hourMs = Math.floor(atMs / HOUR_MS) * HOUR_MS
       if (hourMs !== taken.hourMs) {

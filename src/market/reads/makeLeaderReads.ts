@@ -73,8 +73,9 @@ export const makeLeaderReads = Effect.fnUntraced(function* (
     const steps = tape.state.walletSums(window)
     let step = steps.next()
     while (step.done !== true) {
-      // Reading the state applies the rest of a block that has begun, so that no step sees part of it.
-      yield* Effect.map(ownTurn, () => tape.state.now)
+      yield* Effect.andThen(ownTurn, tape.whole)
+      // If a block has begun all the same, reading the state applies the rest of it, so that no step sees part of it.
+      yield* Effect.sync(() => tape.state.now)
       step = steps.next()
     }
     const endMs = yield* Clock.currentTimeMillis

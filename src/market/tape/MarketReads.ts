@@ -39,6 +39,11 @@ export interface MarketReads {
   readonly launches: Pick<Launches, "all" | "droppedToMs" | "of">
   /** The trades of the newest blocks. */
   readonly recent: Pick<RecentTrades, "find" | "fromSlot" | "hasDropped" | "newest">
+  /**
+   * Waits until no block is half applied; returns at once when none is. Any read in the middle of a block applies the rest
+   * of it at once. Requests read without waiting; work in the background waits first.
+   */
+  readonly whole: Effect.Effect<void>
   /** How well the swaps of the applied blocks agree with the chain. */
   readonly decoding: () => Pick<DecodingWatch, "newestMs" | "read">
   /** False when the newest block came without launches: the feed does not report them. */

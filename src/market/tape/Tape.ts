@@ -39,6 +39,8 @@ export class Tape extends Context.Service<
   {
     /** Applies the next block and publishes it. Calls wait for each other. */
     readonly apply: (batch: PricedBatch) => Effect.Effect<Applied>
+    /** Waits until no block is half applied, as `whole` of the reads. */
+    readonly whole: Effect.Effect<void>
     /** Marks the bars that changed after they were closed. */
     readonly revise: (bars: ReadonlyArray<RevisedBar>) => void
     /** Makes stored trades and candles available to readers. */

@@ -123,7 +123,7 @@ export const leadChain = Effect.fnUntraced(function* <Body>(
     const batch = decode(body)
     // Whether a transfer is stored depends on the wallet's earlier trades, so the block is applied first.
     yield* applied.reached(slot)
-    yield* ownTurn
+    yield* Effect.andThen(ownTurn, tape.whole)
     const afterGap = batch.afterGap || isAfterGap || isBroken
     return storable({ ...batch, afterGap }, yield* Clock.currentTimeMillis)
   })

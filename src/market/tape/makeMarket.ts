@@ -80,7 +80,8 @@ interface Block {
 /**
  * What the reads and the writes of one market share. A block is applied in steps, and other work runs between them.
  * Whoever needs the content meanwhile gets it from `content`, which applies the rest of the block first. So nobody sees
- * part of a block, and who does not read the market does not wait for it.
+ * part of a block, and who does not read the market does not wait for it. Work that nobody waits for reads after `whole`, so
+ * that it does not apply half a block in its own turn.
  */
 class Held {
   readonly #content: Content
@@ -95,6 +96,14 @@ class Held {
     this.restoring = parts.restoring
   }
 
+  /**
+   * Waits until the block that is being applied is whole. Who waits continues before the next block begins, because turns
+   * are taken in their order.
+   */
+  readonly whole: Effect.Effect<void> = Effect.suspend(() =>
+    this.#block === null ? Effect.void : Effect.andThen(ownTurn, this.whole)
+  )
+
   /** The content with all of the block that is being applied. */
   get content(): Content {
     for (let block = this.#block; block !== null; block = this.#block) {
@@ -106,6 +115,14 @@ class Held {
   /** The chain with all of the block that is being applied. */
   get chain(): TapedChain {
     return this.content.chain
+  }
+
+  /**
+   * The chain, perhaps with part of a block. Its continuity has the block since its first step, and does not change in the
+   * others.
+   */
+  get unfinished(): TapedChain {
+    return this.#content.chain
   }
 
   set chain(chain: TapedChain) {
@@ -176,6 +193,7 @@ const readsOf = (held: Held, least: number): MarketReads => {
     get recent() {
       return held.chain.recent
     },
+    whole: held.whole,
     decoding: () => held.content.decoding,
     reportsLaunches: () => held.content.reportsLaunches,
     decimalsOf: (mint) => held.chain.decimals.of(mint),
@@ -254,7 +272,7 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
   const rebuilding = yield* Semaphore.make(1)
   const applying = yield* Semaphore.make(1)
   const isMissing = rememberMissing()
-  yield* reportTape(counts, () => held.chain.continuity.newestSlot)
+  yield* reportTape(counts, () => held.unfinished.continuity.newestSlot)
 
   return Tape.of({
     apply: Effect.fnUntraced(function* (batch) {
@@ -266,6 +284,7 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
         Effect.runSync(PubSub.publish(held.published, { batch, number: sent.number++, chain: sent.chain }))
       })
     }, applying.withPermit),
+    whole: held.whole,
     revise: (bars) => bars.forEach((bar) => held.chain.state.revise(bar)),
     keep: (stored) => {
       held.chain.stored = stored
@@ -283,7 +302,7 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
       held.restoring.begin()
     },
     backfilling: (fromMs) => {
-      held.chain.backfillFromMs = fromMs
+      held.unfinished.backfillFromMs = fromMs
     },
     isTrader: (trade) => {
       const { backfillFromMs, continuity, isRestoring, state } = held.chain
@@ -291,11 +310,11 @@ const writesOf = Effect.fnUntraced(function* (held: Held, bounds: MarketLimits) 
     },
     newest: () => held.chain.continuity.newestSlot,
     missing: () => {
-      const { continuity, repairs } = held.chain
+      const { continuity, repairs } = held.unfinished
       return { gaps: continuity.gaps, unread: continuity.unread, readFrom: continuity.firstRead, repairs }
     },
     noteGaps: (stored) => {
-      const { continuity } = held.chain
+      const { continuity } = held.unfinished
       continuity.note(stored.filter(({ toSlot }) => toSlot < continuity.newestSlot))
     },
     capture: (write) => applying.withPermit(Effect.suspend(() => captureOf(held.chain, write))),

@@ -51,6 +51,7 @@ export class LiveSessions extends Context.Service<LiveSessions, SessionBook>()("
         name: "tracker",
         tickets,
         hub,
+        whole: feed.whole,
         hasScope: ({ scopes }) => scopes.includes("tracker.read") || scopes.includes("md.read"),
         open: (grant, wire) =>
           itemsOf(grant).pipe(

@@ -36,6 +36,8 @@ export class TrackerFeed extends Context.Service<
     /** Block time of the newest activity since tracking began; null without activity. */
     lastEventAtMs(wallet: Address): number | null
     health(nowMs: number): FeedHealth
+    /** Waits until no block of the market is half applied: see `MarketReads`. */
+    readonly whole: Effect.Effect<void>
     /** The newest trades of these wallets together, newest first, at most `each` per wallet. */
     newestOf(wallets: ReadonlyArray<WalletSince>, each: number, limit: number): ReadonlyArray<TrackerTrade>
     /** At most `limit` positions at current marks, from the trades of each wallet since its `sinceMs`, a whole second. */
@@ -104,6 +106,7 @@ const makeBlocks = Effect.fnUntraced(function* (
     for (const { trades } of yield* fills.reach(slot)) {
       const [first, ...others] = trades
       if (first !== undefined) {
+        yield* tape.whole
         const nowMs = yield* Clock.currentTimeMillis
         const { events, mints, wallets } = state.takeFill([first, ...others], nowMs, followers.wants)
         followers.take(events, nowMs)
@@ -118,6 +121,7 @@ const makeBlocks = Effect.fnUntraced(function* (
 
   const take = Effect.fnUntraced(function* (batch: PricedBatch, isBehind: boolean) {
     yield* takeFills(batch.slot)
+    yield* tape.whole
     const afterGap = batch.afterGap || isBehind
     const { newest } = progress
     if (isBehind) {
@@ -131,6 +135,7 @@ const makeBlocks = Effect.fnUntraced(function* (
     ledgers.relink(newest?.timeMs ?? null)
     yield* ledgers.restore(batch.slot)
     const transactions = yield* concerning(batch, watched)
+    yield* tape.whole
     const nowMs = yield* Clock.currentTimeMillis
     const { events, mints, wallets } = state.apply({ ...batch, transactions, afterGap }, nowMs, followers.wants)
     if (newest !== null && afterGap) {
@@ -207,7 +212,9 @@ const make = Effect.gen(function* () {
     Effect.forkScoped({ startImmediately: true })
   )
   yield* (yield* SourceMonitor).report("tracker", (nowMs) => stateByAge(progress.appliedAtMs, SILENT_MS, nowMs))
-  yield* Effect.map(Clock.currentTimeMillis, (nowMs) => followers.take(state.due(nowMs, followers.wants), nowMs)).pipe(
+  yield* tape.whole.pipe(
+    Effect.andThen(Clock.currentTimeMillis),
+    Effect.map((nowMs) => followers.take(state.due(nowMs, followers.wants), nowMs)),
     Effect.repeat(Schedule.spaced(SEND_DUE_EVERY)),
     keepRunning("Sending due tracker events"),
     Effect.forkScoped({ startImmediately: true })
@@ -232,6 +239,7 @@ const make = Effect.gen(function* () {
       ingestLagMs: progress.newest === null ? null : Math.max(0, nowMs - progress.newest.timeMs),
       heardAtMs: tape.heardAtMs()
     }),
+    whole: tape.whole,
     activity: Stream.fromPubSub(activity),
     follow: (follower) => followers.follow(follower)
   })

@@ -28,6 +28,7 @@ describe("snapshots of holders", () => {
       const book = { slot: 9, whole: () => [token] } as unknown as HolderBook
       const tape = {
         state,
+        whole: Effect.void,
         stored: () => ({ holders: { keep } }),
         heardAtMs: () => state.now * 1000,
         aliveAtMs: () => state.now * 1000

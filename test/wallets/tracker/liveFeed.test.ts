@@ -6,6 +6,7 @@ import type { LiveEvent, LiveGap } from "../../../src/api/schemas/LiveFrame.ts"
 import { SUBSCRIBER_BUFFER } from "../../../src/market/tape/makeMarket.ts"
 import type { CountedBatch } from "../../../src/market/model/TradeBatch.ts"
 import { Market } from "../../../src/market/tape/Market.ts"
+import { ownTurn } from "../../../src/domain/loopTime.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
 import { TrackerFeed } from "../../../src/wallets/tracker/TrackerFeed.ts"
 import { TRADES_PER_WALLET } from "../../../src/wallets/tracker/WalletLedger.ts"
@@ -256,4 +257,18 @@ it.effect("holds nothing of the previous chain once another begins, and reports 
       ["source_gap"]
     )
   }).pipe(Effect.provide(feedOver(undefined, tape)))
+})
+
+layer(feedOver())("TrackerFeed.layer between two turns of a block", (it) => {
+  it.effect("does not apply the rest of the block when its timer fires", () =>
+    Effect.gen(function* () {
+      const tape = yield* Tape
+      const deals = Array.from({ length: 6000 }, (_, n) => ({ wallet: walletOf(n % 9) }))
+      const applying = yield* Effect.forkChild(tape.apply(blockOf(1, deals)), { startImmediately: true })
+      yield* ownTurn
+      yield* TestClock.adjust("1 second")
+      assert.isUndefined(applying.pollUnsafe())
+      yield* Fiber.join(applying)
+    })
+  )
 })
