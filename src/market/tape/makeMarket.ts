@@ -178,8 +178,9 @@ class Held {
   }
 }
 
-/** The published blocks. */
-const publishedBy = ({ published }: Held): Stream.Stream<NumberedBatch> => Stream.fromPubSub(published)
+/** The published blocks. Each subscriber takes a block in a turn of its own, not in the turn that publishes it. */
+const publishedBy = ({ published }: Held): Stream.Stream<NumberedBatch> =>
+  Stream.tap(Stream.fromPubSub(published), () => ownTurn)
 
 const readsOf = (held: Held, least: number): MarketReads => {
   const shown = shownFrom(least)
