@@ -161,6 +161,11 @@ export interface Program {
     derive: DeriveAddress,
     foundBy?: Mint
   ) => ReadonlyArray<Address>
+  /**
+   * True when `needs` names the same addresses for both states of the pool account, as long as the accounts that it reads
+   * are the same. It may then read no account but those that it names. Absent: every write may change the needs.
+   */
+  readonly keepsNeeds?: (before: OnChainAccount, after: OnChainAccount) => boolean
   /** Decodes the pool, or says why it cannot be priced. `foundBy` is as above. */
   readonly decode: (
     pool: OnChainAccount,

@@ -16,6 +16,33 @@ export const namedVaults =
   ({ data }: OnChainAccount): ReadonlyArray<{ readonly mint: Mint; readonly vault: Address }> =>
     pairs.map(({ mint, vault }) => ({ mint: readAddress(data, mint), vault: readAddress(data, vault) }))
 
+const DISCRIMINATOR = [0, 8] as const
+
+/** A range of bytes: where it begins, and its length. */
+export type Field = readonly [offset: number, length: number]
+
+/** Fields of 32 bytes at these offsets. */
+export const addressesAt = (...offsets: ReadonlyArray<number>): ReadonlyArray<Field> =>
+  offsets.map((offset) => [offset, 32])
+
+/** True when two states of an account have the same owner, length, discriminator and fields. */
+export const sameFields = (fields: ReadonlyArray<Field>): NonNullable<Program["keepsNeeds"]> => {
+  const all = [DISCRIMINATOR, ...fields]
+  return ({ data: before, owner }, { data: after, owner: ownerAfter }) => {
+    if (owner !== ownerAfter || before.length !== after.length) {
+      return false
+    }
+    for (const [offset, length] of all) {
+      for (let i = offset; i < offset + length; i++) {
+        if (before[i] !== after[i]) {
+          return false
+        }
+      }
+    }
+    return true
+  }
+}
+
 /**
  * Reads the LP tokens at these offsets, as a field to spread into a pool. Returns no field when no LP token is
  * issued.

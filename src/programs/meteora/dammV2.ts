@@ -7,7 +7,7 @@ import { DAMM_V2_POOL_LENGTH, DAMM_V2_PROGRAM, dammV2At, readDammV2, type DammV2
 import { dammV2AtPoint, dammV2FeeRate, dammV2InputTo, dammV2Slope, fillDammV2 } from "./dammV2Swap.ts"
 import { FEE_DENOMINATOR } from "./fees.ts"
 import { readPairFees, reservesAt } from "../layout/tokenAccount.ts"
-import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { addressesAt, namedVaults, poolsWithMintAt, sameFields } from "../layout/poolFields.ts"
 import { withTransferFees } from "../math/transferFee.ts"
 import { isUnreferenced } from "./volatility.ts"
 import { type Accounts, type Pool, type Program, refused, type Unpriceable } from "../interface/Program.ts"
@@ -107,5 +107,6 @@ export const meteoraDammV2: Program = {
   ),
   isPool: isDammV2Pool,
   needs,
+  keepsNeeds: sameFields(addressesAt(dammV2At.mintA, dammV2At.mintB, dammV2At.vaultA, dammV2At.vaultB)),
   decode
 }

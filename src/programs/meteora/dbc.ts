@@ -17,7 +17,7 @@ import {
 import { dbcFeeRate, dbcInputTo, dbcSlope, fillDbc, isDbcComplete } from "./dbcSwap.ts"
 import { FEE_DENOMINATOR } from "./fees.ts"
 import { readPairFees, reservesAt } from "../layout/tokenAccount.ts"
-import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { addressesAt, namedVaults, poolsWithMintAt, sameFields } from "../layout/poolFields.ts"
 import { withTransferFees } from "../math/transferFee.ts"
 import { isUnreferenced } from "./volatility.ts"
 import { type Accounts, type Pool, type Program, refused, type Unpriceable } from "../interface/Program.ts"
@@ -132,5 +132,6 @@ export const meteoraDbc: Program = {
   vaultsOf: namedVaults({ mint: dbcPoolAt.baseMint, vault: dbcPoolAt.baseVault }),
   isPool: isDbcPool,
   needs,
+  keepsNeeds: sameFields(addressesAt(dbcPoolAt.config, dbcPoolAt.baseMint, dbcPoolAt.baseVault, dbcPoolAt.quoteVault)),
   decode
 }

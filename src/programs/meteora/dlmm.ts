@@ -11,7 +11,7 @@ import {
   BINS_PER_ARRAY,
   readBin
 } from "./dlmmBins.ts"
-import { type BinArraysAhead, binArraysAhead, isBitmapExtension } from "./dlmmBitmap.ts"
+import { type BinArraysAhead, binArraysAhead, INTERNAL_ARRAYS, isBitmapExtension } from "./dlmmBitmap.ts"
 import { dlmmOverflows, dlmmRate, type DlmmReference, dlmmReference } from "./dlmmFees.ts"
 import {
   DLMM_PAIR_DISCRIMINATOR,
@@ -21,7 +21,7 @@ import {
   type DlmmPair,
   readDlmmPair
 } from "./dlmmPair.ts"
-import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { addressesAt, namedVaults, poolsWithMintAt, sameFields } from "../layout/poolFields.ts"
 import { utf8 } from "../layout/pack.ts"
 import { type DlmmTotals, type Ladder, makeLadder, makeTable } from "./dlmmTable.ts"
 import { dlmmFeeRate, dlmmInputTo } from "./dlmmDepth.ts"
@@ -103,6 +103,17 @@ const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress):
     ...Array.from(indexes, (index) => binArrayAddress(site.derive, site.bytes, index))
   ]
 }
+
+const namesSame = sameFields([
+  ...addressesAt(dlmmPairAt.mintX, dlmmPairAt.mintY, dlmmPairAt.reserveX, dlmmPairAt.reserveY),
+  [dlmmPairAt.bitmap, (2 * INTERNAL_ARRAYS) / 8]
+])
+
+const activeArrayOf = ({ data }: OnChainAccount): number => binArrayIndexOf(readI32(data, dlmmPairAt.activeId))
+
+/** The active bin moves with swaps, the array that it is in seldom. */
+const keepsNeeds = (before: OnChainAccount, after: OnChainAccount): boolean =>
+  before.data.length >= DLMM_PAIR_LENGTH && namesSame(before, after) && activeArrayOf(before) === activeArrayOf(after)
 
 interface BinArray {
   readonly index: number
@@ -301,5 +312,6 @@ export const meteoraDlmm: Program = {
   ),
   isPool: isDlmmPair,
   needs,
+  keepsNeeds,
   decode
 }

@@ -11,8 +11,8 @@ import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { perRegime, referenceIn } from "../math/adaptiveFee.ts"
 import { type Address } from "../../domain/Address.ts"
 import { addU64 } from "../layout/afterSwap.ts"
-import { hasDiscriminator, readAddress, readU128, writeI32, writeU128 } from "../layout/bytes.ts"
-import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { hasDiscriminator, readAddress, readI32, readU128, readU16, writeI32, writeU128 } from "../layout/bytes.ts"
+import { addressesAt, namedVaults, poolsWithMintAt, sameFields } from "../layout/poolFields.ts"
 import { concentratedAfter } from "../math/concentratedAfter.ts"
 import { decodeConcentratedPool } from "../math/concentratedPool.ts"
 import { bothDirections, type Directions } from "../math/directions.ts"
@@ -27,6 +27,7 @@ import {
   decodeOracle,
   decodeWhirlpool,
   decodeWhirlpoolArray,
+  firstArray,
   oracleAddress,
   type OracleState,
   sequenceEdge,
@@ -63,6 +64,22 @@ const needs = (pool: OnChainAccount, _accounts: Accounts, derive: DeriveAddress)
     ...Array.from(new Set(starts), whirlpoolArrayAddresses(derive, pool.address))
   ]
 }
+
+const namesSame = sameFields([
+  ...addressesAt(whirlpoolOffsets.mintA, whirlpoolOffsets.mintB, whirlpoolOffsets.vaultA, whirlpoolOffsets.vaultB),
+  [whirlpoolOffsets.tickSpacing, 2],
+  [whirlpoolOffsets.feeTierIndex, 2]
+])
+
+const firstArrayOf = ({ data }: OnChainAccount, down: boolean): number =>
+  firstArray(readI32(data, whirlpoolOffsets.tick), readU16(data, whirlpoolOffsets.tickSpacing), down)
+
+/** The price moves with every swap, the tick arrays next to it seldom change. */
+const keepsNeeds = (before: OnChainAccount, after: OnChainAccount): boolean =>
+  before.data.length === WHIRLPOOL_SIZE &&
+  namesSame(before, after) &&
+  firstArrayOf(before, true) === firstArrayOf(after, true) &&
+  firstArrayOf(before, false) === firstArrayOf(after, false)
 
 /** Known ticks in one direction, and the edge behind them if all arrays are known. */
 interface Reach {
@@ -252,6 +269,7 @@ export const whirlpool: Program = {
   ),
   isPool: isWhirlpool,
   needs,
+  keepsNeeds,
   decode,
   after
 }

@@ -188,13 +188,19 @@ export const arrayStart = (tick: number, spacing: number): number =>
   Math.floor(tick / (TICKS_IN_ARRAY * spacing)) * TICKS_IN_ARRAY * spacing
 
 /**
- * Starts of the arrays of a swap (three at most) in its direction. Upwards, the first is the next array when this one
- * has no usable tick above the current tick.
+ * Start of the first array of a swap in its direction. Upwards, it is the next array when this one has no usable tick
+ * above the current tick.
  */
-export const arraySequence = (tick: number, spacing: number, down: boolean): ReadonlyArray<number> => {
+export const firstArray = (tick: number, spacing: number, down: boolean): number => {
   const size = TICKS_IN_ARRAY * spacing
   const current = arrayStart(tick, spacing)
-  const first = !down && tick + spacing >= current + size ? current + size : current
+  return !down && tick + spacing >= current + size ? current + size : current
+}
+
+/** Starts of the arrays of a swap (three at most) in its direction. */
+export const arraySequence = (tick: number, spacing: number, down: boolean): ReadonlyArray<number> => {
+  const size = TICKS_IN_ARRAY * spacing
+  const first = firstArray(tick, spacing, down)
   return [0, 1, 2]
     .map((i) => (down ? first - i * size : first + i * size))
     .filter((start) => start + size > MIN_TICK && start < MAX_TICK)

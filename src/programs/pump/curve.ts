@@ -7,6 +7,7 @@ import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Addre
 import { BPS } from "../../domain/units.ts"
 import { hasDiscriminator, readAddress, readU64 } from "../layout/bytes.ts"
 import { utf8 } from "../layout/pack.ts"
+import { addressesAt, sameFields } from "../layout/poolFields.ts"
 import { associatedAddress, readVault } from "../layout/tokenAccount.ts"
 import { outputFor } from "../math/constantProduct.ts"
 import { ceilDiv, minBigInt } from "../math/integers.ts"
@@ -317,5 +318,6 @@ export const pumpCurve: Program = {
   poolAddressesOf: (mint, derive) => [curveOf(mint, derive)],
   isPool: isCurve,
   needs,
+  keepsNeeds: sameFields(addressesAt(curveAt.quoteMint)),
   decode
 }

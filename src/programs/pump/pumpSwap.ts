@@ -6,7 +6,7 @@ import { ANCHOR_POOL } from "../layout/anchor.ts"
 import { poolAfter } from "../layout/afterSwap.ts"
 import { hasDiscriminator, readAddress, readI128, readU64, newAccountData } from "../layout/bytes.ts"
 import { u16, utf8 } from "../layout/pack.ts"
-import { lpTokensAt, namedVaults } from "../layout/poolFields.ts"
+import { addressesAt, lpTokensAt, namedVaults, sameFields } from "../layout/poolFields.ts"
 import { outputFor } from "../math/constantProduct.ts"
 import { ceilDiv, minBigInt } from "../math/integers.ts"
 import { productInputFor, productInputTo } from "../math/priceMove.ts"
@@ -313,6 +313,9 @@ export const pumpSwap: Program = {
   ),
   isPool: isPumpSwapPool,
   needs,
+  keepsNeeds: sameFields(
+    addressesAt(pumpSwapPoolAt.baseVault, pumpSwapPoolAt.quoteVault, pumpSwapPoolAt.baseMint, pumpSwapPoolAt.quoteMint)
+  ),
   decode,
   after
 }

@@ -8,7 +8,7 @@ import { productPrices, type Side } from "../math/constantProduct.ts"
 import { ceilDiv } from "../math/integers.ts"
 import { type Accounts, type Pool, type Program, type TakenSwap, type Unpriceable } from "../interface/Program.ts"
 import { AMM_V4_PROGRAM, AMM_V4_SIZE, ammV4Offsets, ammV4Status, ammV4SwapTotals } from "./ammV4Layout.ts"
-import { lpTokensAt, namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { addressesAt, lpTokensAt, namedVaults, poolsWithMintAt, sameFields } from "../layout/poolFields.ts"
 import { readVault } from "../layout/tokenAccount.ts"
 import { closed, isFailure, malformed } from "../layout/unpriceable.ts"
 
@@ -116,6 +116,7 @@ export const raydiumAmmV4: Program = {
   vaultsOf: namedVaults({ mint: at.coinMint, vault: at.coinVault }, { mint: at.pcMint, vault: at.pcVault }),
   isPool: ({ data, owner }) => owner === AMM_V4_PROGRAM && data.length === AMM_V4_SIZE,
   needs,
+  keepsNeeds: sameFields(addressesAt(at.coinVault, at.pcVault)),
   decode,
   after
 }

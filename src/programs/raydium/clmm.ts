@@ -11,9 +11,9 @@ import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address } from "../../domain/Address.ts"
 import { perRegime, referenceIn, regimeAfter } from "../math/adaptiveFee.ts"
 import { addU64 } from "../layout/afterSwap.ts"
-import { hasDiscriminator, readAddress, readU128, writeI32, writeU128 } from "../layout/bytes.ts"
+import { hasDiscriminator, readAddress, readI32, readU128, readU16, writeI32, writeU128 } from "../layout/bytes.ts"
 import { FEE_DENOMINATOR } from "../math/concentrated.ts"
-import { namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { addressesAt, namedVaults, poolsWithMintAt, sameFields } from "../layout/poolFields.ts"
 import { concentratedAfter } from "../math/concentratedAfter.ts"
 import { decodeConcentratedPool } from "../math/concentratedPool.ts"
 import { bothDirections, type Directions } from "../math/directions.ts"
@@ -24,9 +24,11 @@ import { asBitmapExtension, bitmapOverflows, initializedArrays } from "./clmmBit
 import {
   bitmapExtensionAddress,
   CLMM_POOL_DISCRIMINATOR,
+  CLMM_ARRAYS_IN_POOL,
   CLMM_POOL_SIZE,
   CLMM_PROGRAM,
   clmmArrayAddresses,
+  clmmArrayStart,
   type ClmmConfig,
   clmmPoolOffsets,
   clmmSwapCounters,
@@ -88,6 +90,20 @@ const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress):
   const arrays = Array.from(new Set([...down, ...up]), clmmArrayAddresses(derive, pool.address))
   return [state.config, state.mint0, state.mint1, ...vaults, ...extension, ...arrays]
 }
+
+const namesSame = sameFields([
+  ...addressesAt(clmmPoolOffsets.config, clmmPoolOffsets.mint0, clmmPoolOffsets.mint1),
+  ...addressesAt(clmmPoolOffsets.vault0, clmmPoolOffsets.vault1),
+  [clmmPoolOffsets.tickSpacing, 2],
+  [clmmPoolOffsets.arrayBitmap, (2 * CLMM_ARRAYS_IN_POOL) / 8]
+])
+
+const arrayStartOf = ({ data }: OnChainAccount): number =>
+  clmmArrayStart(readI32(data, clmmPoolOffsets.tick), readU16(data, clmmPoolOffsets.tickSpacing))
+
+/** The price moves with every swap, the tick array that it is in seldom. */
+const keepsNeeds = (before: OnChainAccount, after: OnChainAccount): boolean =>
+  before.data.length === CLMM_POOL_SIZE && namesSame(before, after) && arrayStartOf(before) === arrayStartOf(after)
 
 /** Ticks in one direction. `isWhole` is true when no array with liquidity lies beyond them. */
 interface TicksAhead {
@@ -300,6 +316,7 @@ export const raydiumClmm: Program = {
   ),
   isPool: isClmmPool,
   needs,
+  keepsNeeds,
   decode,
   after
 }

@@ -21,7 +21,7 @@ import {
   cpmmStatusBits,
   cpmmUncollectedFees
 } from "./cpmmLayout.ts"
-import { lpTokensAt, namedVaults, poolsWithMintAt } from "../layout/poolFields.ts"
+import { addressesAt, lpTokensAt, namedVaults, poolsWithMintAt, sameFields } from "../layout/poolFields.ts"
 import { readMint, readVault } from "../layout/tokenAccount.ts"
 import { accountAt, closed, isFailure, malformed, unsupported } from "../layout/unpriceable.ts"
 
@@ -239,6 +239,7 @@ export const raydiumCpmm: Program = {
   vaultsOf: namedVaults({ mint: at.mints[0], vault: at.vaults[0] }, { mint: at.mints[1], vault: at.vaults[1] }),
   isPool: isCpmmPool,
   needs,
+  keepsNeeds: sameFields(addressesAt(at.config, ...at.vaults, ...at.mints)),
   decode,
   after
 }

@@ -56,5 +56,6 @@ export const raydiumLaunchLab: Program = {
   ),
   isPool: isCurve,
   needs: () => [],
+  keepsNeeds: () => true,
   decode
 }

@@ -8,6 +8,8 @@ interface WatchedAccount<User> {
   readonly users: Set<User>
 }
 
+const NOBODY: ReadonlyArray<never> = []
+
 /** Subscriptions to add and to drop. */
 export interface WatchChanges {
   readonly watch: ReadonlyArray<Address>
@@ -43,7 +45,7 @@ export class AccountWatchSet<User> {
   write(address: Address, account: OnChainAccount | null): Iterable<User> {
     const watched = this.#accounts.get(address)
     if (watched === undefined) {
-      return []
+      return NOBODY
     }
     watched.account = account
     return watched.users

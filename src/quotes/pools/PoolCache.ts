@@ -8,6 +8,7 @@ import {
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { ChainEvent } from "../../chain/ChainFeed.ts"
+import { sameAccount } from "../../chain/accounts/OpenWrites.ts"
 import { AccountWatchSet, type WatchChanges } from "./AccountWatchSet.ts"
 import { decodePool, type FoundPool, mayTrade, needsOf, NOT_READ } from "./foundPool.ts"
 import { type Indexed, PairIndex, type View } from "./PairIndex.ts"
@@ -40,6 +41,8 @@ interface CachedPool extends FoundPool, Indexed {
   /** Mints whose search found the pool. The pool is dropped when the set is empty. */
   readonly wantedFor: Set<Mint>
   needs: ReadonlySet<Address>
+  /** The pool account and the accounts that the needs were found from. Null when any write may change the needs. */
+  basis: Map<Address, OnChainAccount | null | undefined> | null
   decoded: Pool | Unpriceable
   /** True while accounts have changed since the pool was decoded. */
   isStale: boolean
@@ -401,6 +404,7 @@ export class PoolCache {
       ...found,
       wantedFor: new Set(),
       needs: NOTHING,
+      basis: null,
       decoded: NOT_READ,
       isStale: true,
       isRead: false,
@@ -431,9 +435,14 @@ export class PoolCache {
   #write(address: Address, account: OnChainAccount | null): void {
     for (const entry of this.#watched.write(address, account)) {
       entry.version++
-      entry.isStale = true
-      this.#dirty.add(entry)
-      this.#index.touch(entry)
+      if (!entry.isStale) {
+        entry.isStale = true
+        this.#dirty.add(entry)
+        this.#index.touch(entry)
+      } else if (entry.basis === null || entry.basis.has(address)) {
+        // Nobody has read the pool since an earlier write, so no view has its state. Its needs may have changed.
+        this.#dirty.add(entry)
+      }
     }
   }
 
@@ -451,10 +460,42 @@ export class PoolCache {
 
   #retarget(entry: CachedPool): void {
     this.#dirty.delete(entry)
+    if (this.#keepsNeeds(entry)) {
+      return
+    }
     const account = this.#watched.read(entry.address)
-    const needs = new Set([entry.address, ...needsOf(entry, account, this.#watched.read, this.#derive)])
+    const basis = new Map([[entry.address, account]])
+    const read = (address: Address) => {
+      const found = this.#watched.read(address)
+      basis.set(address, found)
+      return found
+    }
+    const needs = new Set([entry.address, ...needsOf(entry, account, read, this.#derive)])
     this.#watched.retarget(entry, entry.needs, needs)
     entry.needs = needs
+    entry.basis = entry.program.keepsNeeds === undefined ? null : basis
+  }
+
+  /** True when the accounts that the needs were found from have not changed in a way that matters. */
+  #keepsNeeds({ address: pool, basis, program }: CachedPool): boolean {
+    if (basis === null) {
+      return false
+    }
+    for (const [address, before] of basis) {
+      const now = this.#watched.read(address)
+      if (before !== now) {
+        const isSame =
+          before != null &&
+          now != null &&
+          (address === pool ? program.keepsNeeds?.(before, now) === true : sameAccount(before, now))
+        if (!isSame) {
+          return false
+        }
+        // Do not keep an old account in memory.
+        basis.set(address, now)
+      }
+    }
+    return true
   }
 
   #decode(entry: CachedPool): void {
