@@ -24,7 +24,8 @@ export const entries = {
   importWorker: pathOf("../src/chain/importing/importWorker.ts"),
   proofWorker: pathOf("../src/quotes/execution/proofWorker.ts"),
   executionWorker: pathOf("../src/quotes/execution/executionWorker.ts"),
-  geyserWorker: pathOf("../src/chain/decoding/geyserWorker.ts")
+  geyserWorker: pathOf("../src/chain/decoding/geyserWorker.ts"),
+  accountWorker: pathOf("../src/chain/geyser/accountWorker.ts")
 }
 
 /** Written last, so that an interrupted build leaves no valid bundle. */

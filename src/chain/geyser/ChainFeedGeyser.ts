@@ -8,7 +8,8 @@ import { blockCommitment } from "../Commitment.ts"
 import type { NodeChoice } from "../rpc/NodeChoice.ts"
 import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
 import { geyserCommitment } from "./geyserCommitment.ts"
-import type { openGeyserAccounts } from "./geyserAccounts.ts"
+import { AccountThread } from "./AccountThread.ts"
+import { openGeyserAccounts } from "./geyserAccounts.ts"
 import { type GeyserEndpoint, geyserEndpoints, type GeyserOptions, targetAt } from "./geyserSettings.ts"
 
 /** Settings of a feed with a stream. */
@@ -18,7 +19,7 @@ export interface GeyserAccountFeedOptions extends RpcOptions {
 
 /** Writes from one endpoint at a time. Each stream starts where the previous one stopped, if it can. */
 const streamedWrites =
-  (endpoints: ReadonlyArray<GeyserEndpoint>, open: typeof openGeyserAccounts) =>
+  (endpoints: ReadonlyArray<GeyserEndpoint>, thread: AccountThread["Service"]) =>
   (choice: NodeChoice): WriteSource<never> => {
     let place = 0
     let streams = 0
@@ -34,7 +35,8 @@ const streamedWrites =
           }
           const streamed = geyserCommitment(commitment)
           streams += 1
-          return open({ target: target(), stream: streams, commitment: streamed, from, timeout, onOutOfRange }, state)
+          const options = { target: target(), stream: streams, commitment: streamed, from, timeout, onOutOfRange }
+          return Effect.provideService(openGeyserAccounts(options, state), AccountThread, thread)
         }),
       others: () => (endpoints.length > 1 ? choice.nodes : []),
       host: () => target().host,
@@ -48,11 +50,10 @@ const streamedWrites =
 const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountFeedOptions) {
   const endpoints = yield* geyserEndpoints(geyser)
   const settings = yield* rpcSettings(options)
-  const { openGeyserAccounts: open } = yield* Effect.promise(() => import("./geyserAccounts.ts"))
   // A stream has every slot at the commitment, and no write of a slot that may be rolled back.
   const streamed = { ...settings, commitment: blockCommitment(settings.commitment) }
   const relay = (yield* AccountRelay)?.writes
-  return yield* makeChainFeed(streamed, streamedWrites(endpoints, open), { reportsSlots: true, relay })
+  return yield* makeChainFeed(streamed, streamedWrites(endpoints, yield* AccountThread), { reportsSlots: true, relay })
 })
 
 /**
@@ -62,4 +63,5 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
  */
 export const layer = (
   options: GeyserAccountFeedOptions = {}
-): Layer.Layer<ChainFeed, Config.ConfigError, HttpClient.HttpClient> => Layer.effect(ChainFeed, make(options))
+): Layer.Layer<ChainFeed, Config.ConfigError, HttpClient.HttpClient> =>
+  Layer.effect(ChainFeed, make(options)).pipe(Layer.provide(AccountThread.layer))

@@ -6,6 +6,8 @@ import { rpcSettings } from "../rpc/rpcSettings.ts"
 import type { GeyserAccountFeedOptions } from "./ChainFeedGeyser.ts"
 import { geyserCommitment } from "./geyserCommitment.ts"
 import { geyserEndpoints, targetAt } from "./geyserSettings.ts"
+import { AccountThread } from "./AccountThread.ts"
+import type { StreamEnd } from "./geyserMessages.ts"
 import type { GeyserAccountFilter } from "./geyserUpdates.ts"
 import { type ProgramListener, ProgramWrites, ReplayUnavailable, STREAM_SILENCE_MS } from "./ProgramWrites.ts"
 import type { StreamUpdate } from "./readUpdate.ts"
@@ -64,7 +66,7 @@ const watched = (listener: ProgramListener, clock: Clock.Clock) => {
 const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountFeedOptions) {
   const endpoints = yield* geyserEndpoints(geyser)
   const commitment = geyserCommitment((yield* rpcSettings(options)).commitment)
-  const { connect, stream } = yield* Effect.promise(() => import("./geyserStream.ts"))
+  const thread = yield* AccountThread
   let place = 0
 
   const follow = Effect.fnUntraced(function* (
@@ -75,21 +77,19 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
     const target = targetAt(endpoints, place)
     const places = new Map(queries.map((_, index) => [`p${index}`, index]))
     const accounts = Object.fromEntries(queries.map((query, index) => [`p${index}`, filterOf(query)]))
-    const client = yield* connect(target)
     const { listener: noting, silent } = watched(listener, yield* Clock.Clock)
     const onUpdate = (update: StreamUpdate) => take(update, places, commitment, noting)
-    const streamed = stream(
-      client,
-      target,
-      { from, commitment },
-      { onStart: () => undefined, onUpdate },
-      {
-        accounts,
-        slots: { slots: { filterByCommitment: true } },
-        commitment,
-        ...(from !== null && { fromSlot: String(from) })
-      }
-    )
+    const request = {
+      accounts,
+      slots: { slots: { filterByCommitment: true } },
+      commitment,
+      ...(from !== null && { fromSlot: String(from) })
+    }
+    const streamed = Effect.callback<StreamEnd>((resume) => {
+      const stream = thread.open(target, from, { onUpdate, onEnd: (end) => resume(Effect.succeed(end)) })
+      stream.send({ _tag: "request", request })
+      return Effect.sync(stream.close)
+    })
     const { detail, reason } = yield* Effect.raceFirst(streamed, silent)
     if (reason === "range") {
       return yield* new ReplayUnavailable({ detail })
@@ -100,7 +100,7 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
       detail: `${target.host}: the stream of pools ended: ${detail}`,
       ...(reason === "refused" && { isRefused: true })
     })
-  }, Effect.scoped)
+  })
 
   return { follow }
 })
@@ -110,4 +110,4 @@ const make = Effect.fnUntraced(function* ({ geyser, ...options }: GeyserAccountF
  * `GEYSER_URL`. At `confirmed`, or `finalized` where `SOLANA_COMMITMENT` is.
  */
 export const layer = (options: GeyserAccountFeedOptions = {}): Layer.Layer<never, Config.ConfigError> =>
-  Layer.effect(ProgramWrites, make(options))
+  Layer.effect(ProgramWrites, make(options)).pipe(Layer.provide(AccountThread.layer))

@@ -1,13 +1,11 @@
-/** Follows accounts over one stream of a Geyser. Loaded only where a Geyser is used. */
+/** Follows accounts over one stream of a Geyser. */
 import { Deferred, Duration, Effect, type Scope } from "effect"
 import { type Address, addressFromBytes, addressToBytes } from "../../domain/Address.ts"
 import { ChainUnavailable } from "../ChainUnavailable.ts"
 import type { AccountState } from "../AccountState.ts"
 import type { Listener, Subscriptions } from "../accounts/subscriptions.ts"
-import type { GeyserTarget } from "./geyserMessages.ts"
-import { TurnQueue } from "../../domain/loopTime.ts"
-import { connect, openCall, type StreamEnd } from "./geyserStream.ts"
-import type { GeyserRequest } from "./geyserUpdates.ts"
+import type { GeyserTarget, StreamEnd } from "./geyserMessages.ts"
+import { AccountThread } from "./AccountThread.ts"
 import type { AccountWrite, StreamUpdate } from "./readUpdate.ts"
 
 /** Settings of one stream. */
@@ -51,12 +49,24 @@ const stateOf = (
     : undefined
 }
 
-/** The followed accounts by their bytes, and the requests that name them. */
+/** Accounts to follow from now on, and accounts to leave out, with the name of the request that says so. */
+interface FollowChange {
+  readonly name: string
+  readonly added: ReadonlyArray<Address>
+  readonly removed: ReadonlyArray<Address>
+  /** Done with the first update that has the name: servers do not acknowledge requests. */
+  readonly inEffect: Deferred.Deferred<void>
+}
+
+/** The followed accounts by their bytes, and the names of the requests for them. */
 class FollowedAccounts {
   readonly #addresses = new Map<string, Address>()
   readonly #followed = new Set<Address>()
   readonly #owners = new Map<string, Address>()
   readonly #waiting = new Map<string, Deferred.Deferred<void>>()
+  /** Changes since the last request. */
+  readonly #added = new Set<Address>()
+  readonly #removed = new Set<Address>()
   readonly #listener: Listener
   readonly #commitment: number
   readonly #stream: number
@@ -78,32 +88,37 @@ class FollowedAccounts {
 
   add(address: Address): void {
     this.#followed.add(address)
+    if (!this.#removed.delete(address)) {
+      this.#added.add(address)
+    }
     this.#addresses.set(keyOf(addressToBytes(address)), address)
   }
 
-  /** False when the account was not followed. */
-  delete(address: Address): boolean {
-    this.#addresses.delete(keyOf(addressToBytes(address)))
-    return this.#followed.delete(address)
+  delete(address: Address): void {
+    if (this.#followed.delete(address)) {
+      this.#addresses.delete(keyOf(addressToBytes(address)))
+      if (!this.#added.delete(address)) {
+        this.#removed.add(address)
+      }
+    }
   }
 
-  /**
-   * A request for all followed accounts. Servers do not acknowledge requests, so it takes effect with the first update
-   * that has its name.
-   */
-  request(from: number | null): { readonly request: GeyserRequest; readonly inEffect: Deferred.Deferred<void> } {
+  /** True while accounts are left out that the last request named. */
+  get isStale(): boolean {
+    return this.#removed.size > 0
+  }
+
+  /** What has changed since the last request. */
+  takeChange(): FollowChange {
     this.#requests += 1
     const name = `r${this.#requests % NAMES}`
     const inEffect = Deferred.makeUnsafe<void>()
     this.#waiting.clear()
     this.#waiting.set(name, inEffect)
-    const request: GeyserRequest = {
-      accounts: { [name]: { account: Array.from(this.#followed) } },
-      slots: { [name]: { filterByCommitment: true } },
-      commitment: this.#commitment,
-      ...(from !== null && { fromSlot: String(from) })
-    }
-    return { request, inEffect }
+    const [added, removed] = [Array.from(this.#added), Array.from(this.#removed)]
+    this.#added.clear()
+    this.#removed.clear()
+    return { name, added, removed, inEffect }
   }
 
   /** Takes an update of the stream. */
@@ -146,40 +161,29 @@ class FollowedAccounts {
 export const openGeyserAccounts = Effect.fnUntraced(function* (
   options: GeyserAccountsOptions,
   listener: Listener
-): Effect.fn.Return<Subscriptions, ChainUnavailable, Scope.Scope> {
-  const { onOutOfRange, target, timeout } = options
+): Effect.fn.Return<Subscriptions, ChainUnavailable, Scope.Scope | AccountThread> {
+  const { commitment, onOutOfRange, target, timeout } = options
+  const thread = yield* AccountThread
   const ended = yield* Deferred.make<never, ChainUnavailable>()
   const followed = new FollowedAccounts(listener, options)
-  const updates = new TurnQueue<StreamUpdate>((update) => followed.take(update))
   const onEnd = ({ detail, reason }: StreamEnd) => {
     if (reason === "range") {
       onOutOfRange()
     }
     const failure = new ChainUnavailable({ reason: "unreachable", detail: `the stream ended: ${detail}` })
-    try {
-      updates.flush()
-    } finally {
-      Deferred.doneUnsafe(ended, Effect.fail(failure))
-    }
+    Deferred.doneUnsafe(ended, Effect.fail(failure))
   }
-  const client = yield* connect(target)
-  const call = yield* Effect.acquireRelease(
-    Effect.sync(() => openCall(client, options, { onEnd, onUpdate: (update) => updates.push(update) })),
-    ({ close }) =>
-      Effect.sync(() => {
-        close()
-        updates.clear()
-      })
+  const stream = yield* Effect.acquireRelease(
+    Effect.sync(() => thread.open(target, options.from, { onEnd, onUpdate: (update) => followed.take(update) })),
+    ({ close }) => Effect.sync(close)
   )
   const closed = Deferred.await(ended)
   let from = options.from
-  let isStale = false
 
   const send = () => {
-    const { inEffect, request } = followed.request(from)
+    const { inEffect, ...change } = followed.takeChange()
+    stream.send({ _tag: "follow", ...change, commitment, from })
     from = null
-    isStale = false
-    call.write(request)
     return Deferred.await(inEffect).pipe(
       Effect.raceFirst(closed),
       Effect.timeoutOrElse({
@@ -196,18 +200,13 @@ export const openGeyserAccounts = Effect.fnUntraced(function* (
     followed: () => followed.all(),
     closed,
     follow: Effect.fnUntraced(function* (addresses) {
-      if (addresses.length > 0 || isStale) {
+      if (addresses.length > 0 || followed.isStale) {
         addresses.forEach((address) => followed.add(address))
         yield* send()
       }
       return { refused: [], waiting: [] }
     }),
-    unfollow: (addresses) =>
-      Effect.sync(() => {
-        for (const address of addresses) {
-          // The next request leaves the account out.
-          isStale = followed.delete(address) || isStale
-        }
-      })
+    // The next request leaves them out.
+    unfollow: (addresses) => Effect.sync(() => addresses.forEach((address) => followed.delete(address)))
   }
 })

@@ -1,10 +1,18 @@
-/** Messages between the main thread and the thread that reads a Geyser. Plain data: they are copied. */
+/** Messages between the main thread and the threads that read a Geyser. Plain data: they are copied, or their memory is transferred. */
+import type { Address } from "../../domain/Address.ts"
+import type { GeyserRequest } from "./geyserUpdates.ts"
 
 /** An endpoint as plain data. */
 export interface GeyserTarget {
   readonly host: string
   readonly url: string
   readonly token: string | null
+}
+
+/** The end of a stream. `range`: cannot replay from the requested slot. `refused`: such streams are not offered. */
+export interface StreamEnd {
+  readonly reason: "range" | "refused" | "failure"
+  readonly detail: string
 }
 
 /** Settings of the thread. */
@@ -42,4 +50,30 @@ export type GeyserEvent<Message> = { readonly run: number } & (
   | { readonly _tag: "block"; readonly slot: number; readonly message: Message }
   | { readonly _tag: "unreadable"; readonly slot: number }
   | { readonly _tag: "ended"; readonly host: string; readonly detail: string }
+)
+
+/**
+ * To the thread of account streams. `open` connects; nothing arrives before a request. `request` is sent as it is. `follow` changes
+ * the accounts of the stream and requests all of them, as the filter `name`. `taken`: so many bytes of updates were read.
+ */
+export type AccountCommand = { readonly stream: number } & (
+  | { readonly _tag: "open"; readonly target: GeyserTarget; readonly from: number | null }
+  | { readonly _tag: "request"; readonly request: GeyserRequest }
+  | {
+      readonly _tag: "follow"
+      readonly name: string
+      readonly added: ReadonlyArray<Address>
+      readonly removed: ReadonlyArray<Address>
+      /** The number of the commitment. */
+      readonly commitment: number
+      readonly from: number | null
+    }
+  | { readonly _tag: "taken"; readonly bytes: number }
+  | { readonly _tag: "close" }
+)
+
+/** From the thread of account streams. `updates` are messages as `UpdateBatches` joins them. */
+export type AccountEvent = { readonly stream: number } & (
+  | { readonly _tag: "updates"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly _tag: "ended"; readonly end: StreamEnd }
 )

@@ -1,16 +1,10 @@
 /** One stream of a Geyser, and the query for the oldest slot that it can replay. */
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js"
 import { Effect, type Scope } from "effect"
-import type { GeyserTarget } from "./geyserMessages.ts"
+import type { GeyserTarget, StreamEnd } from "./geyserMessages.ts"
 import { replayInfoMethod, subscribeMethod } from "./geyserService.ts"
 import type { GeyserRequest } from "./geyserUpdates.ts"
 import { readUpdate, type StreamUpdate } from "./readUpdate.ts"
-
-/** The end of a stream. `range`: cannot replay from the requested slot. `refused`: such streams are not offered. */
-export interface StreamEnd {
-  readonly reason: "range" | "refused" | "failure"
-  readonly detail: string
-}
 
 export interface StreamRange {
   /** The first slot; null for the newest. */
@@ -34,15 +28,18 @@ const options = {
   "grpc-node.flow_control_window": WINDOW
 }
 
+/** A connection to an endpoint, until it is closed. */
+export const clientOf = ({ url }: GeyserTarget): Client => {
+  const { host, hostname, port, protocol } = new URL(url)
+  const isPlain = protocol === "http:"
+  const address = port === "" ? `${hostname}:${isPlain ? 80 : 443}` : host
+  return new Client(address, isPlain ? credentials.createInsecure() : credentials.createSsl(), options)
+}
+
 /** A connection to an endpoint until the scope closes. */
-export const connect = ({ url }: GeyserTarget): Effect.Effect<Client, never, Scope.Scope> =>
+export const connect = (target: GeyserTarget): Effect.Effect<Client, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => {
-      const { host, hostname, port, protocol } = new URL(url)
-      const isPlain = protocol === "http:"
-      const address = port === "" ? `${hostname}:${isPlain ? 80 : 443}` : host
-      return new Client(address, isPlain ? credentials.createInsecure() : credentials.createSsl(), options)
-    }),
+    Effect.sync(() => clientOf(target)),
     (client) => Effect.sync(() => client.close())
   )
 
@@ -105,16 +102,24 @@ export interface StreamCall extends StreamFlow {
   readonly close: () => void
 }
 
+/** What a call gives its updates to, and how it reads them. */
+export interface CallReader<Update> {
+  /** Throws where the bytes are malformed, which ends the call. */
+  readonly read: (bytes: Uint8Array) => Update
+  readonly onUpdate: (update: Update) => void
+  readonly onEnd: (end: StreamEnd) => void
+}
+
 /** Opens a call whose first request asks for slots from `from` on. Drops updates that arrive after `close`. */
-export const openCall = (
+export const openCall = <Update extends Pick<StreamUpdate, "isPing">>(
   client: Client,
   { from, target }: { readonly target: GeyserTarget; readonly from: number | null },
-  { onEnd, onUpdate }: { readonly onUpdate: (update: StreamUpdate) => void; readonly onEnd: (end: StreamEnd) => void }
+  { onEnd, onUpdate, read }: CallReader<Update>
 ): StreamCall => {
   const { path, requestSerialize } = subscribeMethod
-  const call = client.makeBidiStreamRequest(path, requestSerialize, readUpdate, metadataOf(target))
+  const call = client.makeBidiStreamRequest(path, requestSerialize, read, metadataOf(target))
   let isOpen = true
-  call.on("data", (update: StreamUpdate) => {
+  call.on("data", (update: Update) => {
     if (!isOpen) {
       return
     }
@@ -137,10 +142,7 @@ export const openCall = (
   }
 }
 
-/**
- * Streams from a slot on, or from now on, until the stream ends or the fiber is interrupted. Streams blocks, unless
- * `request` asks for something else.
- */
+/** Streams blocks from a slot on, or from now on, until the stream ends or the fiber is interrupted. */
 export const stream = (
   client: Client,
   target: GeyserTarget,
@@ -148,14 +150,13 @@ export const stream = (
   {
     onStart,
     onUpdate
-  }: { readonly onStart: (flow: StreamFlow) => void; readonly onUpdate: (update: StreamUpdate) => void },
-  request: GeyserRequest = blocksFrom(range)
+  }: { readonly onStart: (flow: StreamFlow) => void; readonly onUpdate: (update: StreamUpdate) => void }
 ): Effect.Effect<StreamEnd> =>
   Effect.callback<StreamEnd>((resume) => {
     const onEnd = (end: StreamEnd) => resume(Effect.succeed(end))
-    const call = openCall(client, { from: range.from, target }, { onEnd, onUpdate })
+    const call = openCall(client, { from: range.from, target }, { read: readUpdate, onEnd, onUpdate })
     onStart(call)
-    call.write(request)
+    call.write(blocksFrom(range))
     return Effect.sync(call.close)
   })
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { status } from "@grpc/grpc-js"
-import { endOf, type StreamEnd } from "../../../src/chain/geyser/geyserStream.ts"
+import type { StreamEnd } from "../../../src/chain/geyser/geyserMessages.ts"
+import { endOf } from "../../../src/chain/geyser/geyserStream.ts"
 
 const reasonOf = (code: number, details: string, from: number | null = 7): StreamEnd["reason"] =>
   endOf({ code, details }, from).reason

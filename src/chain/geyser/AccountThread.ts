@@ -1,0 +1,118 @@
+/** The main thread's end of the thread that holds the account streams of Geysers (`accountWorker.ts`). */
+import { Context, Effect, Layer } from "effect"
+import { Worker } from "node:worker_threads"
+import { TurnQueue } from "../../domain/loopTime.ts"
+import type { AccountCommand, AccountEvent, GeyserTarget, StreamEnd } from "./geyserMessages.ts"
+import { readUpdate, type StreamUpdate } from "./readUpdate.ts"
+import { readBatch } from "./updateBatches.ts"
+
+const entry = new URL("./accountWorker.ts", import.meta.url)
+
+/** Messages are garbage as soon as they are passed on. */
+const resourceLimits = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 256 }
+
+/** Commands for one stream. */
+type StreamCommand<A = AccountCommand> = A extends { readonly stream: number } ? Omit<A, "stream"> : never
+
+/** An open stream. Nothing arrives before its first request, and nothing after `close`. */
+export interface AccountStream {
+  readonly send: (command: Extract<StreamCommand, { readonly _tag: "follow" | "request" }>) => void
+  readonly close: () => void
+}
+
+/** Runs synchronously, in order. Bytes of an update are views; copy them to keep them. */
+export interface AccountStreamReader {
+  readonly onUpdate: (update: StreamUpdate) => void
+  /** The last call. What arrived before has been read. */
+  readonly onEnd: (end: StreamEnd) => void
+}
+
+interface Open {
+  readonly queue: TurnQueue<Uint8Array>
+  readonly onEnd: (end: StreamEnd) => void
+}
+
+/** Starts a thread with the first stream, and another one with the next stream after a thread has ended. */
+class Threads {
+  #worker: Worker | null = null
+  #streams = 0
+  readonly #open = new Map<number, Open>()
+
+  open(target: GeyserTarget, from: number | null, { onEnd, onUpdate }: AccountStreamReader): AccountStream {
+    const stream = ++this.#streams
+    const worker = (this.#worker ??= this.#started())
+    const post = (command: AccountCommand) => worker.postMessage(command, [])
+    const queue = new TurnQueue<Uint8Array>((batch) => {
+      readBatch(batch, (message) => onUpdate(readUpdate(message)))
+      post({ _tag: "taken", stream, bytes: batch.length })
+    })
+    this.#open.set(stream, { queue, onEnd })
+    post({ _tag: "open", stream, target, from })
+    return {
+      send: (command) => post({ ...command, stream }),
+      close: () => {
+        this.#open.delete(stream)
+        queue.clear()
+        post({ _tag: "close", stream })
+      }
+    }
+  }
+
+  readonly stop: Effect.Effect<void> = Effect.promise(async () => {
+    const worker = this.#worker
+    this.#worker = null
+    this.#open.clear()
+    await worker?.terminate()
+  })
+
+  #started(): Worker {
+    const worker = new Worker(entry, { name: "accounts", resourceLimits })
+    worker.on("message", (event: AccountEvent) => this.#take(event))
+    const lost = (detail: string) => {
+      if (this.#worker === worker) {
+        this.#worker = null
+        // A reader may open the next stream at once, which is not of this thread.
+        const streams = Array.from(this.#open.keys())
+        streams.forEach((stream) => this.#end(stream, { reason: "failure", detail }))
+      }
+    }
+    worker.on("error", (error) => lost(`the thread ended: ${error.message}`))
+    worker.on("exit", (code) => lost(`the thread ended with ${code}`))
+    return worker
+  }
+
+  #take(event: AccountEvent): void {
+    if (event._tag === "updates") {
+      this.#open.get(event.stream)?.queue.push(event.bytes)
+    } else {
+      this.#end(event.stream, event.end)
+    }
+  }
+
+  #end(stream: number, end: StreamEnd): void {
+    const open = this.#open.get(stream)
+    this.#open.delete(stream)
+    try {
+      open?.queue.flush()
+    } finally {
+      open?.onEnd(end)
+    }
+  }
+}
+
+/** Account streams in a thread of their own. */
+export class AccountThread extends Context.Service<
+  AccountThread,
+  { readonly open: (target: GeyserTarget, from: number | null, reader: AccountStreamReader) => AccountStream }
+>()("fathom/chain/geyser/AccountThread") {
+  static readonly layer = Layer.effect(
+    AccountThread,
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() => new Threads()),
+        ({ stop }) => stop
+      ),
+      (threads) => AccountThread.of({ open: (target, from, reader) => threads.open(target, from, reader) })
+    )
+  )
+}
