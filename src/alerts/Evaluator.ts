@@ -1,6 +1,7 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Stream } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import { durationSetting } from "../domain/countSetting.ts"
+import { ownTurn } from "../domain/loopTime.ts"
 import type { Alert, AlertStep } from "../api/schemas/Alert.ts"
 import type { CoverageReason } from "../domain/Scalar.ts"
 import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
@@ -114,7 +115,7 @@ const reading = Effect.gen(function* () {
   const { metrics, tape } = sources
   yield* tape.appliedCounted.pipe(
     Stream.runForEach(({ batch, isAnew }) =>
-      Effect.map(tape.whole, () => {
+      Effect.map(Effect.andThen(ownTurn, tape.whole), () => {
         if (isAnew) {
           metrics.startAnew()
         }
@@ -138,7 +139,7 @@ const makeEvaluation = (
   const groups = () => Array.from(index.mints()).flatMap((mint) => Array.from(index.of(mint)))
 
   const lookAt = Effect.fnUntraced(function* (batch: PricedBatch) {
-    yield* tape.whole
+    yield* Effect.andThen(ownTurn, tape.whole)
     const nowMs = yield* Clock.currentTimeMillis
     metrics.note(batch)
     if (metrics.isFresh(batch.timeMs, nowMs)) {

@@ -2,6 +2,7 @@
 import { Clock, Config, Effect, Layer, Stream } from "effect"
 import { countSetting, rangeSetting } from "../domain/countSetting.ts"
 import type { Address } from "../domain/Address.ts"
+import { ownTurn } from "../domain/loopTime.ts"
 import type { AttributedTrade } from "../api/schemas/Callout.ts"
 import { NANOS_PER_USD } from "../domain/units.ts"
 import { keepGoing, keepRunning, keepTrying } from "../operations/keepRunning.ts"
@@ -85,6 +86,7 @@ export const attributeTrades = (links: LinksOf): Layer.Layer<never, Config.Confi
             before: batch.slot
           })
         }
+        yield* ownTurn
         const attributions = batch.trades.flatMap((trade) => attributionOf(trade, links(trade.wallet), agreed) ?? [])
         yield* Effect.forEach(attributions, attribute, { discard: true })
         progress.atMs = yield* Clock.currentTimeMillis

@@ -331,19 +331,3 @@ it.effect("the repair worker asks and notes what is missing without applying the
     assert.deepStrictEqual(market.gaps(), tape.missing().gaps)
   })
 )
-
-it.effect("a subscriber takes a block in another turn than the one that publishes it", () =>
-  Effect.gen(function* () {
-    const { applying, market } = yield* halfway(blocksOf(11), STEPS - 1)
-    const heard: Array<boolean> = []
-    const listen = Stream.runForEach(market.applied, () => Effect.sync(() => heard.push(true)))
-    yield* Effect.forkChild(listen, { startImmediately: true })
-    yield* Effect.forkChild(listen, { startImmediately: true })
-    // Publishes the block at once.
-    assert.strictEqual(market.newestSlot(), 5)
-    assert.lengthOf(heard, 0)
-    yield* Fiber.join(applying)
-    yield* inTurns(2)
-    assert.lengthOf(heard, 2)
-  })
-)

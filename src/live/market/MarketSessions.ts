@@ -15,10 +15,11 @@ import type { LiquidityRecord } from "../../market/model/StoredLiquidity.ts"
 import { MarketReader } from "../../market/reads/MarketReader.ts"
 import { TradesReader } from "../../market/reads/TradesReader.ts"
 import type { QuoteTicks } from "../../quotes/QuoteTicks.ts"
-import { monotonicMs } from "../../domain/loopTime.ts"
+import { monotonicMs, TurnQueue } from "../../domain/loopTime.ts"
+import { wholeOf } from "../../market/memory/MarketState.ts"
 import { ChainFeed } from "../../chain/ChainFeed.ts"
 import { allSources } from "../../chain/sourceFreshness.ts"
-import { blockFrames, liquidityOf, TopicFrames } from "./blockFrames.ts"
+import { blockFrames, liquidityOf, stepsOf, TopicFrames } from "./blockFrames.ts"
 import { charge, chargeDue, type ChargeParts, endingOf } from "./charges.ts"
 import { jsonOf } from "./jsonOf.ts"
 import { LiveCandles } from "./LiveCandles.ts"
@@ -91,7 +92,9 @@ export class MarketSessions extends Context.Service<MarketSessions, MarketBook>(
       const screens = new LiveScreens(hub, sources.reader, feed.whole)
       const holders = new LiveHolders(hub, sources.reader, feed.whole)
       const viewsDue = yield* Latch.make()
-      const live: LiveParts = { ...parts, candles, holders, isWaiting, progress, quotes, screens, sources }
+      const following = { hub, candles, isWaiting, progress, sources }
+      const blocks = new BlockTurns(following, yield* Clock.Clock, Effect.runForkWith(yield* Effect.context<never>()))
+      const live: LiveParts = { ...parts, ...following, blocks, holders, quotes, screens }
 
       yield* followBlocks(live)
       yield* Stream.fromQueue(openings).pipe(
@@ -165,13 +168,14 @@ interface LiveParts extends ChargeParts {
   readonly screens: LiveScreens
   readonly holders: LiveHolders
   readonly sources: SnapshotSources
+  readonly blocks: BlockTurns
 }
 
 const NOT_OPENED: Ending = { code: "data_unavailable", message: "The subscription could not be opened: try again." }
 
 /** Charges the first minute of a subscription and sends its snapshot, or ends it. */
 const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) {
-  const { candles, holders, hub, isWaiting, quotes, screens, sources } = live
+  const { blocks, candles, holders, hub, isWaiting, quotes, screens, sources } = live
   const { subscription } = opening
   const { topic } = subscription
   yield* Effect.gen(function* () {
@@ -198,6 +202,7 @@ const openOne = Effect.fnUntraced(function* (live: LiveParts, opening: Opening) 
         : snapshotOf(sources, terms)
     const nowMs = yield* Clock.currentTimeMillis
     // One step: no block can come between the data and the number of its snapshot.
+    blocks.publishAll()
     hub.opened(opening, data(nowMs), nowMs)
     if (topic.terms.channel === "candles") {
       candles.begin(topic)
@@ -233,27 +238,82 @@ const noteLiquidity = (progress: Progress, { batch, isAnew }: CountedBatch): voi
   progress.liquidity = added.length + before.length > 0 ? [...before, ...added].slice(-MOST_CHANGES) : before
 }
 
-/** Publishes the frames of blocks, candles and prices until the scope closes. */
-const followBlocks = Effect.fnUntraced(function* ({ candles, hub, isWaiting, progress, sources }: LiveParts) {
-  const take = (counted: CountedBatch) =>
-    Effect.map(Clock.Clock, (clock) => {
-      const nowMs = clock.currentTimeMillisUnsafe()
-      const { batch } = counted
-      const gap = gapBefore(counted, progress)
-      progress.isBroken = true
-      hub.publish(blockFrames(hub, batch, gap), nowMs)
-      noteLiquidity(progress, counted)
-      candles.note(batch, clock)
-      progress.slot = batch.slot
-      progress.timeMs = batch.timeMs
-      sources.feed.published(nowMs)
-      progress.isBroken = false
-      if (candles.isWaiting) {
-        isWaiting.openUnsafe()
+type Following = Pick<LiveParts, "candles" | "hub" | "isWaiting" | "progress" | "sources">
+
+/**
+ * Makes the frames of blocks in turns of the event loop, and publishes the frames of a block together. A snapshot has
+ * everything that is applied, so the frames of every applied block are published before it.
+ */
+export class BlockTurns {
+  readonly #following: Following
+  readonly #clock: Clock.Clock
+  readonly #fork: (log: Effect.Effect<void>) => unknown
+  // One item for each step of a block. The last one takes whatever is left.
+  readonly #steps = new TurnQueue<{ readonly of: Generator<void, void>; readonly isLast: boolean }>(
+    ({ isLast, of }) => {
+      try {
+        if (isLast) {
+          wholeOf(of)
+        } else {
+          of.next()
+        }
+      } catch (defect) {
+        this.#fork(Effect.logError("Publishing a block to the market socket failed and is skipped", defect))
       }
-    })
+    }
+  )
+
+  constructor(following: Following, clock: Clock.Clock, fork: (log: Effect.Effect<void>) => unknown) {
+    this.#following = following
+    this.#clock = clock
+    this.#fork = fork
+  }
+
+  /** Takes a block that is applied. */
+  take(counted: CountedBatch): void {
+    const of = this.#publish(counted)
+    for (let left = stepsOf(counted.batch); left > 0; left--) {
+      this.#steps.push({ of, isLast: left === 1 })
+    }
+  }
+
+  /** Publishes the frames of every applied block. */
+  publishAll(): void {
+    // Applies the rest of a block that is half applied, and takes it.
+    this.#following.sources.feed.newestSlot()
+    this.#steps.flush()
+  }
+
+  /** Drops the blocks that are not published yet. */
+  end(): void {
+    this.#steps.clear()
+  }
+
+  *#publish(counted: CountedBatch): Generator<void, void> {
+    const { candles, hub, isWaiting, progress, sources } = this.#following
+    const { batch } = counted
+    const gap = gapBefore(counted, progress)
+    progress.isBroken = true
+    const frames = yield* blockFrames(hub, batch, gap)
+    const nowMs = this.#clock.currentTimeMillisUnsafe()
+    hub.publish(frames, nowMs)
+    noteLiquidity(progress, counted)
+    candles.note(batch, this.#clock)
+    progress.slot = batch.slot
+    progress.timeMs = batch.timeMs
+    sources.feed.published(nowMs)
+    progress.isBroken = false
+    if (candles.isWaiting) {
+      isWaiting.openUnsafe()
+    }
+  }
+}
+
+/** Publishes the frames of blocks, candles and prices until the scope closes. */
+const followBlocks = Effect.fnUntraced(function* ({ blocks, candles, isWaiting, sources }: LiveParts) {
+  yield* Effect.addFinalizer(() => Effect.sync(() => blocks.end()))
   yield* sources.feed.blocks.pipe(
-    Stream.runForEach((counted) => keepGoing("Publishing a block to the market socket")(take(counted))),
+    Stream.runForEach((counted) => Effect.sync(() => blocks.take(counted))),
     keepRunning("Publishing blocks to the market socket"),
     Effect.forkScoped({ startImmediately: true })
   )

@@ -119,15 +119,27 @@ function* topicsOfChange(hub: MarketHub, change: LiquidityRecord): Iterable<Topi
 
 const CHAIN_FED = new Set(["trades", "liquidity", "candles", "price", "launches", "graduations"])
 
-/** Frames of trades, changes of liquidity, launches and graduations of a block, after the gap before it. */
-export const blockFrames = (hub: MarketHub, batch: PricedBatch, gap: LiveGap | null): Batches => {
+/** Trades in one step: a fraction of a millisecond when every one of them has a frame. */
+const AT_ONCE = 32
+
+/** The steps of `blockFrames`, at most. */
+export const stepsOf = ({ trades }: PricedBatch): number => Math.floor(trades.length / AT_ONCE) + 1
+
+/**
+ * Makes the frames of trades, changes of liquidity, launches and graduations of a block, after the gap before it. A topic
+ * that comes between two steps gets only a part of them: no reader of it may be open before they are published.
+ */
+export function* blockFrames(hub: MarketHub, batch: PricedBatch, gap: LiveGap | null): Generator<void, Batches> {
   const frames = new TopicFrames()
   if (gap !== null) {
     const fed = Array.from(hub.topics).filter(({ terms }) => CHAIN_FED.has(terms.channel))
     frames.add(fed, "gap", () => gap)
   }
-  for (const trade of hub.hasTopics ? batch.trades : []) {
+  for (const [place, trade] of hub.hasTopics ? batch.trades.entries() : []) {
     frames.add(topicsOfTrade(hub, trade), "trade", () => tokenTrade(trade))
+    if (place % AT_ONCE === AT_ONCE - 1) {
+      yield
+    }
   }
   for (const change of hub.hasTopics ? liquidityOf(batch) : []) {
     frames.add(topicsOfChange(hub, change), "liquidity", () => liquidityEvent(change))

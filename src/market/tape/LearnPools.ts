@@ -1,5 +1,6 @@
 /** Passes every pool that trades to the pool book, so that a new pool is quoted without another search. */
 import { Effect, Layer, Stream } from "effect"
+import { ownTurn } from "../../domain/loopTime.ts"
 import { keepRunning } from "../../operations/keepRunning.ts"
 import { PoolBook } from "../../quotes/pools/PoolBook.ts"
 import { Market } from "./Market.ts"
@@ -10,7 +11,7 @@ export const layer: Layer.Layer<never, never, PoolBook | Market> = Layer.effectD
     const tape = yield* Market
     yield* Effect.suspend(() =>
       Stream.runForEach(tape.applied, ({ trades }) =>
-        Effect.sync(() => {
+        Effect.map(ownTurn, () => {
           for (const { mint, pool } of trades) {
             if (pool !== null) {
               book.learn(mint, pool)

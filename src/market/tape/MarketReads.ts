@@ -83,7 +83,10 @@ export interface MarketReads {
   readonly stored: () => StoredHistory | null
   /** The blocks that are not stored yet, oldest first; none without a store, and while the store lags far behind. */
   readonly unstored: () => ReadonlyArray<StoredBatch>
-  /** Every block from the subscription on, once it is applied. A subscriber more than 1,024 behind loses the oldest. */
+  /**
+   * Every block from the subscription on, once it is applied. A subscriber more than 1,024 behind loses the oldest. A block
+   * comes in the turn that has applied it, so whatever takes longer needs a turn of its own.
+   */
   readonly applied: Stream.Stream<PricedBatch>
   /** The same blocks, each with the number of blocks that this subscriber has lost directly before it. */
   readonly appliedCounted: Stream.Stream<CountedBatch>

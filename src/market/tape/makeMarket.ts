@@ -178,9 +178,8 @@ class Held {
   }
 }
 
-/** The published blocks. Each subscriber takes a block in a turn of its own, not in the turn that publishes it. */
-const publishedBy = ({ published }: Held): Stream.Stream<NumberedBatch> =>
-  Stream.tap(Stream.fromPubSub(published), () => ownTurn)
+/** The published blocks. A subscriber that is idle takes a block in the turn that publishes it. */
+const publishedBy = ({ published }: Held): Stream.Stream<NumberedBatch> => Stream.fromPubSub(published)
 
 const readsOf = (held: Held, least: number): MarketReads => {
   const shown = shownFrom(least)

@@ -1,5 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, PubSub, Schedule, type Scope, Semaphore, Stream } from "effect"
 import type { Address, Mint } from "../../domain/Address.ts"
+import { ownTurn } from "../../domain/loopTime.ts"
 import type { TrackerTrade } from "../../api/schemas/Tracker.ts"
 import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
 import { SourceMonitor, stateByAge } from "../../operations/SourceMonitor.ts"
@@ -121,7 +122,7 @@ const makeBlocks = Effect.fnUntraced(function* (
 
   const take = Effect.fnUntraced(function* (batch: PricedBatch, isBehind: boolean) {
     yield* takeFills(batch.slot)
-    yield* tape.whole
+    yield* Effect.andThen(ownTurn, tape.whole)
     const afterGap = batch.afterGap || isBehind
     const { newest } = progress
     if (isBehind) {
