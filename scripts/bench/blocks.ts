@@ -12,7 +12,7 @@ import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
 import type { BlockEvent } from "../../src/chain/blocks/BlockFeed.ts"
 import type { TradeBlock } from "../../src/chain/decoding/TradeBlock.ts"
 import { TradeBlocks } from "../../src/chain/decoding/TradeBlocks.ts"
-import { visitInParts } from "../../src/chain/decoding/PackedTransactions.ts"
+import { visitInTurns } from "../../src/domain/loopTime.ts"
 import { decodeBlock } from "../../src/chain/decoding/decodeBlock.ts"
 import { startBlockServer } from "./blocks/startBlockServer.ts"
 import { report } from "./report.ts"
@@ -54,7 +54,7 @@ const told = { blocks: 0, transactions: 0, legs: 0 }
 const count = Effect.fnUntraced(function* (event: BlockEvent<TradeBlock>) {
   if (event._tag === "Block") {
     told.blocks += 1
-    yield* visitInParts(event.block.transactions, ({ legs }) => {
+    yield* visitInTurns(event.block.transactions, ({ legs }) => {
       told.transactions += 1
       told.legs += legs.length
     })

@@ -87,6 +87,45 @@ export const ownTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {
   return Effect.sync(() => waiting.delete(start))
 })
 
+/** A fiber with long work waits for its next turn after this time, so that two such fibers share a turn. */
+const WORK_MS = 0.5
+/** The clock is read once for so many items. */
+const CLOCK_EVERY = 4
+
+/**
+ * Long work in turns of about half a millisecond by the fiber's clock. The first turn begins now. What passes while the fiber
+ * waits for something else counts too.
+ */
+export const makeTurns = Clock.clockWith((clock) =>
+  Effect.sync(() => {
+    let endMs = monotonicMs(clock) + WORK_MS
+    const isOver = () => monotonicMs(clock) >= endMs
+    const next = Effect.map(ownTurn, () => {
+      endMs = monotonicMs(clock) + WORK_MS
+    })
+    return {
+      /** Waits for the next turn if this one is over. */
+      pause: Effect.suspend(() => (isOver() ? next : Effect.void)),
+
+      /** Visits the items in order. The turn may end after each fourth item. */
+      visit: Effect.fnUntraced(function* <A>(items: Iterable<A>, visit: (item: A) => void) {
+        let visited = 0
+        for (const item of items) {
+          if (visited > 0 && visited % CLOCK_EVERY === 0 && isOver()) {
+            yield* next
+          }
+          visit(item)
+          visited += 1
+        }
+      })
+    }
+  })
+)
+
+/** Visits the items in order, in turns of about half a millisecond. */
+export const visitInTurns = <A>(items: Iterable<A>, visit: (item: A) => void): Effect.Effect<void> =>
+  Effect.flatMap(makeTurns, (turns) => turns.visit(items, visit))
+
 /** A turn of a queue is over after this time, and once this part of the waiting items is taken. */
 const QUEUE_TURN_MS = 1
 const QUEUE_PART = 8

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { ownTurn, TurnQueue, withinTurns } from "../../src/domain/loopTime.ts"
+import { makeTurns, ownTurn, TurnQueue, visitInTurns, withinTurns } from "../../src/domain/loopTime.ts"
 import { blockLoop } from "../support/blockLoop.ts"
 
 const late = Effect.succeed("late")
@@ -33,23 +33,23 @@ describe("withinTurns", () => {
   )
 })
 
-describe("ownTurn", () => {
-  /** Counts turns of the loop until the scope closes. */
-  const countTurns = Effect.acquireRelease(
-    Effect.sync(() => {
-      const turns = { count: 0, isOver: false }
-      const next = () => {
-        turns.count++
-        if (!turns.isOver) {
-          setImmediate(next)
-        }
+/** Counts turns of the loop until the scope closes. */
+const countTurns = Effect.acquireRelease(
+  Effect.sync(() => {
+    const turns = { count: 0, isOver: false }
+    const next = () => {
+      turns.count++
+      if (!turns.isOver) {
+        setImmediate(next)
       }
-      setImmediate(next)
-      return turns
-    }),
-    (turns) => Effect.sync(() => (turns.isOver = true))
-  )
+    }
+    setImmediate(next)
+    return turns
+  }),
+  (turns) => Effect.sync(() => (turns.isOver = true))
+)
 
+describe("ownTurn", () => {
   it.effect("gives each fiber that takes long a turn of the loop, in the order in which they asked", () =>
     Effect.gen(function* () {
       const turns = yield* countTurns
@@ -87,6 +87,59 @@ describe("ownTurn", () => {
       yield* Fiber.interrupt(first)
       yield* Fiber.join(second)
       yield* ownTurn
+    })
+  )
+})
+
+describe("long work", () => {
+  /** A clock that only `work` moves, so that a busy machine ends no turn. */
+  const setClock = Effect.acquireRelease(
+    Effect.sync(() => {
+      const state = { ms: 0 }
+      const spy = vi.spyOn(performance, "now").mockImplementation(() => state.ms)
+      const clock = { monotonicTimeNanosUnsafe: () => BigInt(1e6 * state.ms) } as unknown as Clock.Clock
+      return { spy, clock, work: (ms: number) => void (state.ms += ms) }
+    }),
+    ({ spy }) => Effect.sync(() => spy.mockRestore())
+  )
+
+  /** The turns in which two fibers, one after the other, visit items that take this long each. */
+  const turnsOf = Effect.fnUntraced(function* (items: number, ms: number) {
+    const [turns, { clock, work }] = [yield* countTurns, yield* setClock]
+    const seen: Array<number> = []
+    const visiting = visitInTurns(Array.from({ length: items }), () => {
+      seen.push(turns.count)
+      work(ms)
+    })
+    yield* Effect.all([visiting, visiting], { concurrency: 2 }).pipe(Effect.provideService(Clock.Clock, clock))
+    return { seen, end: turns.count }
+  })
+
+  it.effect("begins at once, and goes on in a later turn after each half millisecond", () =>
+    Effect.gen(function* () {
+      const { end, seen } = yield* turnsOf(8, 0.125)
+      assert.deepStrictEqual(seen, [...Array.from({ length: 8 }, () => 0), ...Array.from({ length: 8 }, () => 1)])
+      assert.strictEqual(end, 1, "nobody waits after the last item")
+    })
+  )
+
+  it.effect("shares a turn only until a millisecond is over", () =>
+    Effect.gen(function* () {
+      const { seen } = yield* turnsOf(8, 0.25)
+      const expected = [0, 0, 1, 2].flatMap((turn) => [turn, turn, turn, turn])
+      assert.deepStrictEqual(seen, expected)
+    })
+  )
+
+  it.effect("counts the time of other waits", () =>
+    Effect.gen(function* () {
+      const [counted, { clock, work }] = [yield* countTurns, yield* setClock]
+      const turns = yield* Effect.provideService(makeTurns, Clock.Clock, clock)
+      yield* turns.pause
+      assert.strictEqual(counted.count, 0)
+      work(1)
+      yield* turns.pause
+      assert.strictEqual(counted.count, 1)
     })
   )
 })

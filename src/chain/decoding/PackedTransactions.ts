@@ -4,15 +4,10 @@
  * a whole. Most of a block is transfers and balance changes, which are seldom read: their objects are made on first
  * access.
  */
-import { Effect } from "effect"
-import { ownTurn } from "../../domain/loopTime.ts"
 import type { PackedReply } from "../blocks/blockMessages.ts"
 import { type Movements, RowReader, type Trading } from "./rowReader.ts"
 import { RowWriter } from "./rowWriter.ts"
 import type { BlockTransaction, TradeBlock } from "./TradeBlock.ts"
-
-/** Transactions that are visited in one turn. Making their objects takes less than a millisecond. */
-const PART = 24
 
 /** Packs the transactions, in order. */
 export const packTransactions = (transactions: Iterable<BlockTransaction>): Uint8Array<ArrayBuffer> => {
@@ -98,16 +93,4 @@ export const packBlock = ({ transactions, ...head }: TradeBlock): PackedReply<Pa
 export const unpackBlock = ({ head, packed }: PackedBlock): TradeBlock => ({
   ...head,
   transactions: new PackedTransactions(packed)
-})
-
-/** Visits the items in order, each part in its own turn of the event loop. */
-export const visitInParts = Effect.fnUntraced(function* <A>(items: Iterable<A>, visit: (item: A) => void) {
-  let visited = 0
-  for (const item of items) {
-    if (visited > 0 && visited % PART === 0) {
-      yield* ownTurn
-    }
-    visit(item)
-    visited += 1
-  }
 })

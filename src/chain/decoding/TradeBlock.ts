@@ -25,7 +25,7 @@ export interface BlockTransaction {
 
 /** A block with its trades, transfers, balance changes, launches and changes of supply. */
 export interface TradeBlock extends BlockHead {
-  /** In the order of the block. May be packed, so that each iteration decodes again: use `visitInParts` once. */
+  /** In the order of the block. May be packed, so that each iteration decodes again: use `visitInTurns` once. */
   readonly transactions: Iterable<BlockTransaction>
   readonly launches: ReadonlyArray<Launch>
   /** Mints whose supply the block changed. */

@@ -67,7 +67,7 @@ export class TokenPrices {
   #newestMs = 0
   #forgotMs = 0
 
-  /** Adds the swaps of a block. Swaps of two tokens are ignored. */
+  /** Adds swaps of a block, all at once or in parts, in their order. Swaps of two tokens are ignored. */
   observe(legs: ReadonlyArray<Leg>, timeMs: number): void {
     this.#newestMs = Math.max(this.#newestMs, timeMs)
     for (const leg of legs) {
@@ -80,7 +80,6 @@ export class TokenPrices {
         })
       }
     }
-    this.#forget()
   }
 
   /** Adds trades that were priced before, in any order. Each trade counts once. */
@@ -114,7 +113,8 @@ export class TokenPrices {
     }
   }
 
-  #forget(): void {
+  /** Forgets tokens without a recent swap. Call it after the swaps of a block, which may be the recent swaps of a token. */
+  forget(): void {
     if (this.#newestMs < this.#forgotMs + FORGET_MS) {
       return
     }

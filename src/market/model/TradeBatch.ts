@@ -16,7 +16,7 @@ export interface TradeBatch {
   readonly timeMs: number
   /** True when the time is an estimate from the clock sysvar. */
   readonly timeEstimated?: boolean | undefined
-  /** In the order of the chain. They may be packed: read them with `visitInParts`. */
+  /** In the order of the chain. They may be packed: read them with `visitInTurns`. */
   readonly transactions: Iterable<BlockTransaction>
   /** Null when the feed does not report launches. */
   readonly launches: ReadonlyArray<Launch> | null

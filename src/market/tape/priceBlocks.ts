@@ -1,7 +1,7 @@
 /** Prices the trades of blocks, one block after the other. */
 import { Clock, Effect, Schedule } from "effect"
 import { type Mint, SOL } from "../../domain/Address.ts"
-import { visitInParts } from "../../chain/decoding/PackedTransactions.ts"
+import { makeTurns } from "../../domain/loopTime.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import type { Leg } from "../../api/schemas/Trade.ts"
 import type { DecodedTrades } from "../../chain/decoding/decodeTrades.ts"
@@ -87,28 +87,40 @@ export const makeBlockPricing = <E = never>(
   const revalue = (trade: TapeTrade): TapeTrade =>
     revalued(trade, (a, b) => tokens.betterOf(a, b, { timeMs: trade.timeMs, solNanos: trade.solUsdNanos }))
 
+  /** The price of SOL by the pools, for a block without recorded swaps of SOL. It takes milliseconds after a write to a pool. */
+  const byPools = Effect.fnUntraced(function* (timeMs: number, pause: Effect.Effect<void>) {
+    const nowMs = yield* Clock.currentTimeMillis
+    if (prices.at(nowMs).isStale) {
+      return null
+    }
+    yield* pause
+    const { lifetime, of } = prices.at(nowMs)
+    const price = of(SOL)?.usd ?? null
+    yield* pause
+    return sol.at(timeMs, price === null || lifetime === null ? null : { price, observedAtMs: lifetime.observedAtMs })
+  })
+
   return {
     price: Effect.fnUntraced(function* (batch) {
       state.newest = Math.max(state.newest, batch.slot)
+      const turns = yield* makeTurns
       const decoded: Array<DecodedTrades> = []
       const transfers: Array<TapeTrade> = []
       const mints = new Set<Mint>()
-      const observed: Array<Leg> = []
-      yield* visitInParts(batch.transactions, (transaction) => {
+      const ofSol: Array<Leg> = []
+      yield* turns.visit(batch.transactions, (transaction) => {
         const { legs, nets, unresolved } = transaction
         decoded.push({ legs, nets, unresolved })
         transfers.push(...tapeTransfersOf(transaction, batch))
-        observed.push(...legs)
+        ofSol.push(...legs.filter(({ token }) => token.mint === SOL))
         addTokens(mints, legs)
         addTokens(mints, nets)
       })
-      sol.observe(observed, batch.timeMs)
-      tokens.observe(observed, batch.timeMs)
+      yield* turns.visit(decoded, ({ legs }) => tokens.observe(legs, batch.timeMs))
+      sol.observe(ofSol, batch.timeMs)
+      tokens.forget()
       yield* find(mints)
-      const { isStale, lifetime, of } = prices.at(yield* Clock.currentTimeMillis)
-      const each = isStale ? null : (of(SOL)?.usd ?? null)
-      const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
-      const microPerLamport = sol.at(batch.timeMs, now)
+      const microPerLamport = sol.at(batch.timeMs, null) ?? (yield* byPools(batch.timeMs, turns.pause))
       const at = { timeMs: batch.timeMs, solNanos: solNanosOf(microPerLamport) }
       const price = {
         timeMs: batch.timeMs,
@@ -116,7 +128,7 @@ export const makeBlockPricing = <E = never>(
         betterPriceOf: (a: Mint, b: Mint) => tokens.betterOf(a, b, at)
       }
       const trades: Array<TapeTrade> = []
-      yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, price)))
+      yield* turns.visit(decoded, (each) => trades.push(...tapeTradesOf(each, price)))
       return { ...batch, trades, transfers }
     }),
     recall,

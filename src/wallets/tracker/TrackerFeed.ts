@@ -9,7 +9,7 @@ import type { CountedBatch } from "../../market/model/TradeBatch.ts"
 import { Market } from "../../market/tape/Market.ts"
 import type { PricedBatch } from "../../market/model/TradeBatch.ts"
 import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
-import { visitInParts } from "../../chain/decoding/PackedTransactions.ts"
+import { visitInTurns } from "../../domain/loopTime.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
 import { TokenBook } from "../../tokens/TokenBook.ts"
 import { marksAt } from "../marks.ts"
@@ -66,7 +66,7 @@ const SILENT_MS = 30_000
 const concerning = Effect.fnUntraced(function* ({ transactions }: PricedBatch, watched: WatchList["Service"]) {
   const found: Array<BlockTransaction> = []
   if (watched.size() > 0) {
-    yield* visitInParts(transactions, (transaction) => {
+    yield* visitInTurns(transactions, (transaction) => {
       if (transaction.changes.some(({ owner }) => watched.follows(owner))) {
         found.push(transaction)
       }

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Schema } from "effect"
+import { Schema } from "effect"
 import type { BlockTransaction } from "../../../src/chain/decoding/TradeBlock.ts"
 import type { BalanceChange } from "../../../src/api/schemas/Trade.ts"
 import { SOL } from "../../../src/domain/Address.ts"
-import { PackedTransactions, packTransactions, visitInParts } from "../../../src/chain/decoding/PackedTransactions.ts"
+import { PackedTransactions, packTransactions } from "../../../src/chain/decoding/PackedTransactions.ts"
 import { RowReader } from "../../../src/chain/decoding/rowReader.ts"
 import { RowWriter } from "../../../src/chain/decoding/rowWriter.ts"
 import { leg, netOf, transactionOf } from "../../market/tape/decoded.ts"
@@ -199,17 +199,3 @@ it("throws for bytes that are cut off anywhere, and never reads past them", () =
     assert.throws(() => plain(new PackedTransactions(packed.slice(0, end))))
   }
 })
-
-it.effect("yields between the parts of a block, but not after its end", () =>
-  Effect.gen(function* () {
-    const order: Array<string> = []
-    const visiting = yield* visitInParts(some(49), ({ index }) => {
-      if (index % 24 === 0) {
-        order.push(`part ${index / 24}`)
-      }
-    }).pipe(Effect.forkChild({ startImmediately: true }))
-    order.push("another")
-    yield* Fiber.join(visiting)
-    assert.deepStrictEqual(order, ["part 0", "another", "part 1", "part 2"])
-  })
-)

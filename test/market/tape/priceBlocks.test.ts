@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import type { Leg } from "../../../src/api/schemas/Trade.ts"
 import { makeBlockPricing } from "../../../src/market/tape/priceBlocks.ts"
 import { TRADED_MS } from "../../../src/market/model/SolPrice.ts"
 import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
-import { MOST_MONEY_SWAPS } from "../../../src/market/model/TokenPrices.ts"
+import { MOST_MONEY_SWAPS, TokenPrices } from "../../../src/market/model/TokenPrices.ts"
 import type { PriceBook } from "../../../src/tokens/PriceBook.ts"
 import { leg, netOf, transactionOf } from "./decoded.ts"
-import { mintOf } from "./tape.ts"
+import { mintOf, seededRandom } from "./tape.ts"
 
 const [TOKEN, HUB] = [mintOf(1), mintOf(9)]
 const NOW = 1_791_158_400_000
@@ -146,4 +146,81 @@ describe("the pricing of blocks", () => {
       assert.lengthOf(asked, 1)
     })
   )
+
+  it.effect("asks the pools for the price of SOL only when no recorded swap gives it", () =>
+    Effect.gen(function* () {
+      const asked: Array<Mint> = []
+      const usd = { numerator: 150n, denominator: 1000n }
+      const lifetime = { observedAtMs: NOW, expiresAtMs: null }
+      const of = (mint: Mint) => {
+        asked.push(mint)
+        return { sol: null, usd }
+      }
+      const pricing = makeBlockPricing({ ...book, at: (nowMs) => ({ ...book.at(nowMs), lifetime, of }) })
+      const valued = (slot: number, ...swaps: ReadonlyArray<Leg>) =>
+        Effect.map(pricing.price(blockOf(slot, NOW, swaps)), ({ trades }) => trades.at(-1)?.volumeUsdNanos)
+      const bought = swap(TOKEN, 1000n, SOL, 1_000_000_000n)
+      assert.strictEqual(yield* valued(1, bought), 150_000_000_000n)
+      assert.deepStrictEqual(asked, [SOL])
+      assert.strictEqual(yield* valued(2, swap(SOL, 1_000_000_000n, USDC, 140_000_000n), bought), 140_000_000_000n)
+      assert.strictEqual(yield* valued(3, bought), 140_000_000_000n)
+      assert.deepStrictEqual(asked, [SOL])
+    })
+  )
+
+  /** The trades of blocks with random swaps. Each reading of the clock moves it by so many milliseconds. */
+  const pricedAtPace = Effect.fnUntraced(function* (seed: number, paceMs: number) {
+    let clockMs = 0
+    const monotonicTimeNanosUnsafe = () => BigInt(1e6 * (clockMs += paceMs))
+    const clock: Clock.Clock = Object.assign(Object.create(yield* Clock.Clock), { monotonicTimeNanosUnsafe })
+    const roll = seededRandom(seed)
+    const below = (n: number) => Math.floor(roll() * n)
+    const mints = [SOL, USDC, TOKEN, HUB, mintOf(2)] as const
+    const pricing = makeBlockPricing(book)
+    return yield* Effect.forEach(Array.from({ length: 30 }).keys(), (block) => {
+      const swaps = Array.from({ length: below(20) }, () => {
+        const [token, quote] = [mints[[0, 2, 3, 4][below(4)] ?? 0] ?? SOL, mints[1 + below(4)] ?? USDC]
+        return token === quote
+          ? ofTwo
+          : swap(token, BigInt(1 + below(20_000_000)), quote, BigInt(1 + below(50_000_000)))
+      })
+      // Many blocks come late, and some minutes after the others.
+      const timeMs = NOW + below(2 + block) * TRADED_MS
+      return Effect.map(pricing.price(blockOf(block + 1, timeMs, swaps)), ({ trades }) => trades)
+    }).pipe(Effect.provideService(Clock.Clock, clock))
+  })
+
+  it.effect("gives the same prices in many turns as in one", () =>
+    Effect.gen(function* () {
+      let valued = 0
+      for (let seed = 1; seed <= 8; seed++) {
+        const whole = yield* pricedAtPace(seed, 0)
+        assert.deepStrictEqual(yield* pricedAtPace(seed, 1), whole)
+        valued += valuesOf(whole.flat()).filter(([volume]) => volume !== null).length
+      }
+      assert.isAbove(valued, 40)
+    })
+  )
+
+  it("counts the swaps of a block the same in parts as at once, also for the tokens that it would have forgotten", () => {
+    const [whole, parts] = [new TokenPrices(), new TokenPrices()]
+    const observe = (slot: number, timeMs: number, swaps: ReadonlyArray<Leg>) => {
+      const placed = swaps.map((each, index) => ({ ...each, slot, indexInBlock: index }))
+      whole.observe(placed, timeMs)
+      whole.forget()
+      placed.forEach((each) => parts.observe([each], timeMs))
+      parts.forget()
+    }
+    const pricesOf = (prices: TokenPrices, timeMs: number) =>
+      [HUB, TOKEN].map((mint) => prices.betterOf(mint, mintOf(2), { timeMs, solNanos: null }))
+    const later = NOW + 3 * TRADED_MS
+    observe(1, NOW, [dollarsAt(3), swap(TOKEN, 10_000_000n, USDC, 70_000_000n)])
+    observe(2, later, [swap(mintOf(3), 1n, USDC, 10n), dollarsAt(5)])
+    // A late block sees the older swap of the token that was swapped again. The other token is forgotten.
+    assert.strictEqual(pricesOf(parts, NOW)[0]?.price.numerator, 30_000_000n)
+    assert.isNull(pricesOf(parts, NOW)[1] ?? null)
+    for (const timeMs of [NOW, later]) {
+      assert.deepStrictEqual(pricesOf(parts, timeMs), pricesOf(whole, timeMs))
+    }
+  })
 })
