@@ -4,6 +4,8 @@ import type { Mint } from "../../domain/Address.ts"
 export interface Indexed {
   /** The two mints; null until they are known for certain. */
   readonly mints: readonly [Mint, Mint] | null
+  /** While the entry's mints are unknown: it trades at least one of these. Null when it may trade any mint. */
+  readonly candidates: ReadonlyArray<Mint> | null
   /**
    * True when the entry may trade `a`, and also `b` unless `b` is null. Called only while the entry's mints are
    * unknown.
@@ -13,55 +15,68 @@ export interface Indexed {
 
 /**
  * Entries that trade a mint or a pair, and a value computed from them. The value lasts until one of the entries
- * changes.
+ * changes, leaves or is added.
  */
 export interface View<Entry, Value> {
-  readonly entries: ReadonlyArray<Entry>
+  readonly a: Mint
+  readonly b: Mint | null
+  readonly entries: ReadonlySet<Entry>
   value: Value | null
 }
+
+interface KeptView<Entry, Value> extends View<Entry, Value> {
+  readonly entries: Set<Entry>
+}
+
+/**
+ * How many views are kept. Each has an entry, but entries with unknown mints are in the views of all pairs that
+ * anybody asks for.
+ */
+const MOST_VIEWS = 20_000
 
 /** Entries by mint and by pair. Each view caches one value. */
 export class PairIndex<Entry extends Indexed, Value> {
   readonly #placed = new Map<Mint, Map<Mint, Set<Entry>>>()
-  readonly #unplaced = new Set<Entry>()
-  readonly #views = new Map<Mint, Map<Mint | null, View<Entry, Value>>>()
-  readonly #viewsOf = new Map<Entry, Set<View<Entry, Value>>>()
+  /** Entries whose mints are unknown, by each of their candidates; null: those that may trade any mint. */
+  readonly #unplaced = new Map<Mint | null, Set<Entry>>()
+  /** The views that have entries. The view of a pair is kept under both mints. */
+  readonly #views = new Map<Mint, Map<Mint | null, KeptView<Entry, Value>>>()
+  #viewCount = 0
 
   add(entry: Entry): void {
     if (entry.mints === null) {
-      this.#unplaced.add(entry)
-      this.#forgetAll()
+      for (const mint of entry.candidates ?? [null]) {
+        this.#unplaced.set(mint, (this.#unplaced.get(mint) ?? new Set()).add(entry))
+      }
+      this.#enter(entry, this.#possibleViews(entry))
       return
     }
     const [a, b] = entry.mints
     this.#pair(a, b).add(entry)
     this.#pair(b, a).add(entry)
-    this.#forget(a)
-    this.#forget(b)
+    this.#enter(entry, this.#viewsOfPair(a, b))
   }
 
   /** Files an entry under its pair. Call it once the entry's mints are set. */
   place(entry: Entry): void {
-    this.#unplaced.delete(entry)
-    this.#forgetAll()
+    this.#removeUnplaced(entry)
     this.add(entry)
   }
 
   remove(entry: Entry): void {
-    if (this.#unplaced.delete(entry) || entry.mints === null) {
-      this.#forgetAll()
-      return
+    this.#removeUnplaced(entry)
+    if (entry.mints !== null) {
+      const [a, b] = entry.mints
+      this.#unpair(a, b, entry)
+      this.#unpair(b, a, entry)
+      this.#leave(entry, this.#viewsOfPair(a, b))
     }
-    const [a, b] = entry.mints
-    this.#unpair(a, b, entry)
-    this.#unpair(b, a, entry)
-    this.#forget(a)
-    this.#forget(b)
   }
 
   /** Invalidates the cached values of all views that contain the entry. */
   touch(entry: Entry): void {
-    for (const view of this.#viewsOf.get(entry) ?? []) {
+    const views = entry.mints === null ? this.#possibleViews(entry) : this.#viewsOfPair(...entry.mints)
+    for (const view of views) {
       view.value = null
     }
   }
@@ -71,27 +86,116 @@ export class PairIndex<Entry extends Indexed, Value> {
     return this.#placed.get(mint)?.keys() ?? []
   }
 
-  /** Entries that trade `a`, and also `b` unless `b` is null. Returns the same view until its entries change. */
+  /**
+   * Entries that trade `a`, and also `b` unless `b` is null. The view is kept up to date while it has entries. Entries
+   * that are placed move to its end.
+   */
   view(a: Mint, b: Mint | null): View<Entry, Value> {
     const known = this.#views.get(a)?.get(b)
     if (known !== undefined) {
       return known
     }
-    const view: View<Entry, Value> = { entries: this.#entries(a, b), value: null }
-    const views = this.#views.get(a) ?? new Map<Mint | null, View<Entry, Value>>()
-    this.#views.set(a, views.set(b, view))
-    for (const entry of view.entries) {
-      const of = this.#viewsOf.get(entry) ?? new Set()
-      this.#viewsOf.set(entry, of.add(view))
+    const view: KeptView<Entry, Value> = { a, b, entries: this.#entries(a, b), value: null }
+    if (view.entries.size > 0) {
+      this.#keep(view)
     }
     return view
   }
 
-  #entries(a: Mint, b: Mint | null): ReadonlyArray<Entry> {
+  #entries(a: Mint, b: Mint | null): Set<Entry> {
     const pairs = this.#placed.get(a)
-    const placed = b === null ? Array.from(pairs?.values() ?? []) : [pairs?.get(b) ?? []]
-    const possible = Array.from(this.#unplaced).filter((entry) => entry.mayTrade(a, b))
-    return [...placed.flatMap((entries) => Array.from(entries)), ...possible]
+    const entries = new Set<Entry>()
+    for (const placed of b === null ? (pairs?.values() ?? []) : [pairs?.get(b) ?? []]) {
+      for (const entry of placed) {
+        entries.add(entry)
+      }
+    }
+    for (const mint of b === null ? [a, null] : [a, b, null]) {
+      for (const entry of this.#unplaced.get(mint) ?? []) {
+        if (entry.mayTrade(a, b)) {
+          entries.add(entry)
+        }
+      }
+    }
+    return entries
+  }
+
+  /** The views that an entry with unknown mints is in. */
+  #possibleViews({ candidates, mayTrade }: Entry): ReadonlyArray<KeptView<Entry, Value>> {
+    const maps = candidates === null ? this.#views.values() : candidates.map((mint) => this.#views.get(mint))
+    return Array.from(maps).flatMap((views) =>
+      Array.from(views?.values() ?? []).filter((view) => mayTrade(view.a, view.b))
+    )
+  }
+
+  #viewsOfPair(a: Mint, b: Mint): ReadonlyArray<KeptView<Entry, Value>> {
+    const ofA = this.#views.get(a)
+    const views: Array<KeptView<Entry, Value>> = []
+    for (const view of [ofA?.get(b), ofA?.get(null), this.#views.get(b)?.get(null)]) {
+      if (view !== undefined) {
+        views.push(view)
+      }
+    }
+    return views
+  }
+
+  #enter(entry: Entry, views: ReadonlyArray<KeptView<Entry, Value>>): void {
+    for (const view of views) {
+      view.entries.add(entry)
+      view.value = null
+    }
+  }
+
+  #leave(entry: Entry, views: ReadonlyArray<KeptView<Entry, Value>>): void {
+    for (const view of views) {
+      view.value = null
+      if (view.entries.delete(entry) && view.entries.size === 0) {
+        this.#drop(view)
+      }
+    }
+  }
+
+  #keep(view: KeptView<Entry, Value>): void {
+    if (this.#viewCount >= MOST_VIEWS) {
+      this.#views.clear()
+      this.#viewCount = 0
+    }
+    const { a, b } = view
+    this.#viewCount++
+    this.#views.set(a, (this.#views.get(a) ?? new Map()).set(b, view))
+    if (b !== null) {
+      this.#views.set(b, (this.#views.get(b) ?? new Map()).set(a, view))
+    }
+  }
+
+  #drop({ a, b }: View<Entry, Value>): void {
+    this.#viewCount--
+    this.#dropFrom(a, b)
+    if (b !== null) {
+      this.#dropFrom(b, a)
+    }
+  }
+
+  #dropFrom(a: Mint, b: Mint | null): void {
+    const views = this.#views.get(a)
+    views?.delete(b)
+    if (views?.size === 0) {
+      this.#views.delete(a)
+    }
+  }
+
+  #removeUnplaced(entry: Entry): void {
+    let wasUnplaced = false
+    for (const mint of entry.candidates ?? [null]) {
+      const entries = this.#unplaced.get(mint)
+      wasUnplaced = entries?.delete(entry) === true || wasUnplaced
+      if (entries?.size === 0) {
+        this.#unplaced.delete(mint)
+      }
+    }
+    if (wasUnplaced) {
+      this.#leave(entry, this.#possibleViews(entry))
+    }
   }
 
   #pair(a: Mint, b: Mint): Set<Entry> {
@@ -112,19 +216,5 @@ export class PairIndex<Entry extends Indexed, Value> {
     if (partners?.size === 0) {
       this.#placed.delete(a)
     }
-  }
-
-  #forget(mint: Mint): void {
-    for (const view of this.#views.get(mint)?.values() ?? []) {
-      for (const entry of view.entries) {
-        this.#viewsOf.get(entry)?.delete(view)
-      }
-    }
-    this.#views.delete(mint)
-  }
-
-  #forgetAll(): void {
-    this.#views.clear()
-    this.#viewsOf.clear()
   }
 }

@@ -10,7 +10,7 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import type { ChainEvent } from "../../chain/ChainFeed.ts"
 import { sameAccount } from "../../chain/accounts/OpenWrites.ts"
 import { AccountWatchSet, type WatchChanges } from "./AccountWatchSet.ts"
-import { decodePool, type FoundPool, mayTrade, needsOf, NOT_READ } from "./foundPool.ts"
+import { decodePool, type FoundPool, needsOf, NOT_READ, tradesOf } from "./foundPool.ts"
 import { type Indexed, PairIndex, type View } from "./PairIndex.ts"
 import type { MintPools } from "./MintPools.ts"
 
@@ -83,6 +83,7 @@ export interface SearchOutcome {
 
 const WHOLE: SearchOutcome = { leftOut: [], unsearched: new Set() }
 
+const NO_POOLS: MintPools = { pools: [], refused: [] }
 const NOTHING: ReadonlySet<Address> = new Set()
 /**
  * How many left-out pools of one mint are counted. There must be a limit, because anybody can create pools for a
@@ -388,11 +389,11 @@ export class PoolCache {
     if (view.value !== null) {
       return view.value
     }
+    // Decoding a pool for the first time may move it to another pair.
     for (const entry of view.entries) {
       this.#decoded(entry)
     }
-    // Decoding a pool for the first time may have moved it to another pair.
-    return this.#index.view(a, b) === view ? assemble(view) : this.#read(a, b)
+    return view.entries.size === 0 ? NO_POOLS : assemble(view)
   }
 
   #entryOf(found: FoundPool): CachedPool {
@@ -411,7 +412,7 @@ export class PoolCache {
       mints: null,
       version: 0,
       held: null,
-      mayTrade: (a, b) => mayTrade(found, a, b)
+      ...tradesOf(found)
     }
     this.#entries.set(entry.address, entry)
     this.#index.add(entry)

@@ -2,6 +2,9 @@
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../../programs/interface/Program.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
+import { readAddress } from "../../programs/layout/bytes.ts"
+import { mintOffsets } from "../../programs/layout/poolFields.ts"
+import type { Indexed } from "./PairIndex.ts"
 
 /** A pool as discovery found it. */
 export interface FoundPool {
@@ -29,13 +32,23 @@ export const wouldFind = ({ program, account }: FoundPool, mint: Mint): boolean 
     .some(({ matches }) => matches.every(({ offset, bytes }) => startsWith(account.data, offset, bytes)))
 
 /**
- * True when the pool may trade `a`, and also `b` unless it is null. A pool found at a derived address trades that
- * mint against any other.
+ * What a pool may trade before it is decoded. A pool found at a derived address trades that mint against any other. While
+ * only its address is known, a pool may trade any mint.
  */
-export const mayTrade = (found: FoundPool, a: Mint, b: Mint | null): boolean =>
-  found.foundBy === undefined
-    ? wouldFind(found, a) && (b === null || wouldFind(found, b))
-    : a === found.foundBy || b === found.foundBy
+export const tradesOf = (found: FoundPool): Pick<Indexed, "candidates" | "mayTrade"> => {
+  const { account, foundBy, program } = found
+  if (foundBy !== undefined) {
+    return { candidates: [foundBy], mayTrade: (a, b) => a === foundBy || b === foundBy }
+  }
+  if (account === null) {
+    return { candidates: null, mayTrade: () => true }
+  }
+  const mints = mintOffsets(program)
+    .filter((offset) => offset + 32 <= account.data.length)
+    .map((offset) => readAddress(account.data, offset))
+    .filter((mint) => wouldFind(found, mint))
+  return { candidates: mints, mayTrade: (a, b) => mints.includes(a) && (b === null || mints.includes(b)) }
+}
 
 /**
  * Accounts that the price depends on besides the pool. `read` is the watched pool account; `undefined` before it is
