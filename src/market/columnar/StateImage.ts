@@ -38,6 +38,11 @@ export class ImageTooLarge extends Error {
 
 const bytesOf = (view: Cells): Uint8Array => new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
 
+/** Texts up to this many bytes need no memory of their own. */
+const MOST_LETTERS = 256
+/** Most UTF-8 bytes per unit of a JavaScript text. */
+const BYTES_OF_A_UNIT = 3
+
 /** Writes an image into parts. */
 export class ImageWriter implements StateImage {
   readonly isRead = false
@@ -48,6 +53,8 @@ export class ImageWriter implements StateImage {
   #part = new Uint8Array(0)
   #filled = 0
   readonly #scratch = new Float64Array(1)
+  readonly #scratchBytes = bytesOf(this.#scratch)
+  readonly #letters = new Uint8Array(MOST_LETTERS)
   readonly #encoder = new TextEncoder()
 
   /** Throws `ImageTooLarge` above `most` bytes. */
@@ -57,22 +64,33 @@ export class ImageWriter implements StateImage {
 
   number(value: number): number {
     this.#scratch[0] = value
-    this.cells(this.#scratch)
+    this.#put(this.#scratchBytes)
     return value
   }
 
   text(value: string): string {
-    const bytes = this.#encoder.encode(value)
+    const bytes =
+      value.length * BYTES_OF_A_UNIT > MOST_LETTERS
+        ? this.#encoder.encode(value)
+        : this.#letters.subarray(0, this.#encoder.encodeInto(value, this.#letters).written)
     this.number(bytes.length)
-    this.cells(bytes)
+    this.#put(bytes)
     return value
   }
 
   cells(view: Cells): void {
-    const bytes = bytesOf(view)
+    this.#put(bytesOf(view))
+  }
+
+  #put(bytes: Uint8Array): void {
     this.size += bytes.length
     if (this.size > this.#most) {
       throw new ImageTooLarge(`more than ${this.#most} bytes`)
+    }
+    if (this.#filled + bytes.length <= this.#part.length) {
+      this.#part.set(bytes, this.#filled)
+      this.#filled += bytes.length
+      return
     }
     for (let from = 0; from < bytes.length;) {
       if (this.#filled === this.#part.length) {
@@ -160,24 +178,30 @@ export function* imageCells(image: StateImage, view: Cells): ImageSteps {
   }
 }
 
+/** Elements of a list in one step. */
+const LISTED = 8192
+
 /** Writes or reads a list of whole numbers below 2^32. */
 export function* imageList(image: StateImage, list: Array<number>): ImageSteps {
-  const words = image.isRead ? new Uint32Array(image.number(0)) : Uint32Array.from(list)
-  if (!image.isRead) {
-    image.number(list.length)
-  }
-  yield* imageCells(image, words)
+  const length = image.number(list.length)
   if (image.isRead) {
     list.length = 0
-    for (const word of words) {
-      list.push(word)
+  }
+  for (let from = 0; from < length; from += LISTED) {
+    const words = image.isRead
+      ? new Uint32Array(Math.min(LISTED, length - from))
+      : new Uint32Array(list.slice(from, from + LISTED))
+    image.cells(words)
+    if (image.isRead) {
+      list.push(...words)
     }
+    yield
   }
 }
 
 /**
- * Writes or reads the entries of a map in their order. `entry` writes or reads one key and value; both are undefined
- * while an image is read.
+ * Writes or reads the entries of a map in their order. The map must not change meanwhile. `entry` writes or reads one key
+ * and value; both are undefined while an image is read.
  */
 export function* imageEntries<K, V>(
   image: StateImage,
@@ -187,9 +211,11 @@ export function* imageEntries<K, V>(
   entry: (key: K | undefined, value: V | undefined) => readonly [K, V]
 ): ImageSteps {
   const size = image.number(map.size)
-  const written = image.isRead ? null : Array.from(map)
+  // A copy of a large map would take longer than a step.
+  const written = image.isRead ? null : map.entries()
   for (let place = 0; place < size; place++) {
-    const [key, value] = entry(written?.[place]?.[0], written?.[place]?.[1])
+    const next = written?.next().value
+    const [key, value] = entry(next?.[0], next?.[1])
     if (image.isRead) {
       map.set(key, value)
     }

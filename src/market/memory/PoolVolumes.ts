@@ -44,7 +44,7 @@ interface Pool extends SwappedPool {
 
 const NO_BUCKET: Bucket = { bucket: 0, high: 0, low: 0, trades: 0, unpriced: 0 }
 /** Pools in one step of an image. */
-const POOLS_AT_ONCE = 32
+const POOLS_AT_ONCE = 8
 
 const NONE: PoolVolume = { trades: 0, volumeUsdNanos: 0n, unpriced: 0 }
 

@@ -14,7 +14,7 @@ import type { TapeTrade } from "../model/TapeTrade.ts"
 /** Decimals of forgotten tokens are removed once there are this many more than twice the tokens in memory. */
 const MOST_FORGOTTEN = 1024
 /** Decimals in one step of an image. */
-const DECIMALS_AT_ONCE = 1024
+const DECIMALS_AT_ONCE = 256
 
 /** Decimals of the tokens in memory. Decimals of forgotten tokens are removed from time to time. */
 const rememberDecimals = (state: Pick<MarketState, "has" | "tokens">) => {

@@ -42,7 +42,7 @@ import { bucketSeconds, bucketsOf, windowFrom, WINDOWS } from "../model/windows.
 const SCANNED_AT_ONCE = 512
 
 /** Tokens whose buckets are moved in one step of an image. */
-const SETTLED_AT_ONCE = 1024
+const SETTLED_AT_ONCE = 256
 
 /** One token in one rolling window. */
 export interface TokenWindow {

@@ -58,8 +58,9 @@ export interface TraderWatcher {
 }
 
 const NO_TRADERS: ReadonlyArray<number> = []
-/** Wallets in one step of an image. */
+/** Wallets in one step of a visit, and in one step of an image. */
 const AT_ONCE = 1024
+const IMAGED_AT_ONCE = 256
 
 /** Every wallet of every token: sums of all time and of the rolling windows, and positions at average cost. */
 export class Traders {
@@ -318,7 +319,7 @@ export class Traders {
       if (image.isRead) {
         this.#members[token] = members
       }
-      if (token % AT_ONCE === 0) {
+      if (token % IMAGED_AT_ONCE === 0) {
         yield
       }
     }
@@ -331,7 +332,7 @@ export class Traders {
       for (const trader of members ?? NO_TRADERS) {
         this.#windows.settle(trader)
         count++
-        if (count % AT_ONCE === 0) {
+        if (count % IMAGED_AT_ONCE === 0) {
           yield
         }
       }

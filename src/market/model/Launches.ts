@@ -24,7 +24,7 @@ export interface LaunchRecord {
 }
 
 /** Launches in one step of an image. */
-const AT_ONCE = 256
+const AT_ONCE = 64
 
 const imageTime = (image: StateImage, timeMs: number | null): number | null => {
   const written = image.number(timeMs ?? Number.NaN)

@@ -1,6 +1,7 @@
 /** Stores snapshots of memory, now and then and at an orderly stop. */
 import { Clock, Config, Duration, Effect, Option, Stream } from "effect"
 import { durationSetting, rangeSetting } from "../../domain/countSetting.ts"
+import { ownTurn } from "../../domain/loopTime.ts"
 import { noteFailure } from "../../operations/SourceMonitor.ts"
 import { ImageTooLarge, ImageWriter } from "../columnar/StateImage.ts"
 import type { MarketLimits } from "../memory/MarketState.ts"
@@ -51,7 +52,7 @@ function* taken(parts: Array<Uint8Array>): Generator<Uint8Array, void, void> {
 }
 
 /**
- * Stores an image of the tape. It is copied while blocks wait, in slices of some milliseconds, then compressed and
+ * Stores an image of the tape. It is copied while blocks wait, in turns of about a millisecond, then compressed and
  * stored while they go on. Returns the stored snapshot. Returns null when the tape is empty or being restored, or when
  * a repair has changed trades meanwhile. Fails with `ImageTooLarge` above the bound.
  */
@@ -62,7 +63,7 @@ export const takeSnapshot = Effect.fnUntraced(function* ({ limits, stores, tape 
         return yield* Effect.fail(new ImageTooLarge(`${usedBytes} bytes are more than ${most}`))
       }
       const writer = new ImageWriter(most)
-      yield* inSlices(image(writer)).pipe(
+      yield* inSlices(image(writer), null, ownTurn).pipe(
         Effect.catchDefect((defect) => (defect instanceof ImageTooLarge ? Effect.fail(defect) : Effect.die(defect)))
       )
       writer.end()

@@ -1,7 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
 import { SOL } from "../../../src/domain/Address.ts"
-import { ImageMismatch, ImageReader, ImageTooLarge, ImageWriter } from "../../../src/market/columnar/StateImage.ts"
+import {
+  imageEntries,
+  imageList,
+  ImageMismatch,
+  ImageReader,
+  ImageTooLarge,
+  ImageWriter
+} from "../../../src/market/columnar/StateImage.ts"
 import { layoutOf } from "../../../src/market/history/compression.ts"
 import { addBlock, emptyChain, imageOfChain } from "../../../src/market/memory/TapedChain.ts"
 import { type MarketLimits, MarketState } from "../../../src/market/memory/MarketState.ts"
@@ -175,5 +182,58 @@ describe("the image of a market state", () => {
     cut.add((writer.parts[0] ?? new Uint8Array(0)).subarray(0, writer.size - 9))
     assert.throws(() => Array.from(new MarketState(roomy, "cut").image(cut)), ImageMismatch)
     assert.throws(() => Array.from(state.image(new ImageWriter(writer.size - 1))), ImageTooLarge)
+  })
+})
+
+/** Counts the entries that were looked at. */
+class LookedAt extends Map<number, number> {
+  count = 0;
+
+  override *entries(): MapIterator<[number, number]> {
+    for (const entry of super.entries()) {
+      this.count++
+      yield entry
+    }
+  }
+
+  override [Symbol.iterator](): MapIterator<[number, number]> {
+    return this.entries()
+  }
+}
+
+describe("the steps of an image", () => {
+  it("look at a few entries of a large map each", () => {
+    const map = new LookedAt(Array.from({ length: 1000 }, (_, n) => [n, n * n]))
+    const writer = new ImageWriter()
+    map.count = 0
+    const steps = imageEntries(writer, map, 8, (key = 0, value = 0) => [writer.number(key), writer.number(value)])
+    for (let step = 1; step <= 125; step++) {
+      assert.isFalse(steps.next().done)
+      assert.strictEqual(map.count, 8 * step)
+    }
+  })
+
+  it("write and read a long list piece by piece", () => {
+    const list = Array.from({ length: 100_000 }, (_, n) => (n * 2_654_435_761) % 2 ** 32)
+    const [writer, reader] = [new ImageWriter(), new ImageReader()]
+    const sizes = Array.from(imageList(writer, list), () => writer.size)
+    sizes.forEach((size, step) => assert.isAtMost(size - (sizes[step - 1] ?? 0), 40_000))
+    writer.end()
+    writer.parts.forEach((part) => reader.add(part))
+    const read = [1, 2, 3]
+    assert.lengthOf(Array.from(imageList(reader, read)), sizes.length)
+    assert.deepStrictEqual(read, list)
+  })
+
+  it("keep texts of any length and alphabet", () => {
+    const texts = ["", "SOL", "\u00e9\u{1f600}", "x".repeat(85), "\u4e2d".repeat(86), "y".repeat(5000)]
+    const [writer, reader] = [new ImageWriter(), new ImageReader()]
+    texts.forEach((text) => writer.text(text))
+    writer.end()
+    writer.parts.forEach((part) => reader.add(part))
+    assert.deepStrictEqual(
+      texts.map(() => reader.text("")),
+      texts
+    )
   })
 })
