@@ -35,6 +35,8 @@ const newest = (...states: ReadonlyArray<AccountState | undefined>): AccountStat
     undefined
   )
 
+const NO_EVENTS: ReadonlyArray<never> = []
+
 /**
  * Holds the states of followed accounts until their slot has ended. So all writes of one slot are emitted together, and
  * a snapshot includes every write of its slot. The slot of an account never decreases.
@@ -219,7 +221,12 @@ export class AccountBuffer {
 
   /** Ends every slot up to and including this one, and returns the events to emit. */
   end(slot: number): ReadonlyArray<ChainEvent> {
-    const writes = this.#open.take(slot).flatMap(([ended, states]) => this.#settle(ended, states))
+    // Called with every write. Mostly no slot has ended.
+    const ended = this.#open.take(slot)
+    if (ended.length === 0 && this.#answers.length === 0) {
+      return NO_EVENTS
+    }
+    const writes = ended.flatMap(([of, states]) => this.#settle(of, states))
     const answers = this.#answers.filter((answer) => answer.slot <= slot)
     this.#answers = this.#answers.filter((answer) => answer.slot > slot)
     return [...writes, ...answers.flatMap(({ states }) => this.#conclude(states))]

@@ -50,6 +50,10 @@ export class ChainState implements Listener {
   readonly #commitment: Commitment
   readonly #reportsSlots: boolean
   readonly #relay: Relay | undefined
+  /** Accounts that may have to be followed or unfollowed. */
+  readonly #unsettled = new Set<Address>()
+  /** True while every account may have to be. */
+  #isAllUnsettled = true
   #connected = false
   /** True while writes are known to wait at the source. */
   #isBehind = false
@@ -87,7 +91,10 @@ export class ChainState implements Listener {
     this.#commitment = options.commitment
     this.#reportsSlots = options.reportsSlots ?? false
     this.#relay = options.relay
-    this.#relay?.onChange(() => this.changed.openUnsafe())
+    this.#relay?.onChange(() => {
+      this.#isAllUnsettled = true
+      this.changed.openUnsafe()
+    })
     this.heard = new HeardSlots(options.time)
     this.#followedAt = this.heard.nowMs()
     this.#connectedAt = this.#followedAt
@@ -143,20 +150,50 @@ export class ChainState implements Listener {
     return Array.from(new Set([CLOCK, ...this.#wanted]))
   }
 
-  /** Every account to follow: the accounts of this feed and of other processes. */
-  followed(): ReadonlyArray<Address> {
-    return this.#relay === undefined ? this.own() : Array.from(new Set([...this.own(), ...this.#relay.followed()]))
+  /** Accounts that the source may follow and no longer has to. Proportional to what has changed since the last call. */
+  toUnfollow({ followed }: Pick<Subscriptions, "followed">): ReadonlyArray<Address> {
+    if (this.#isAllUnsettled) {
+      this.#isAllUnsettled = false
+      this.#unsettled.clear()
+      this.#unsettle(this.own(), this.#relay?.followed() ?? [], followed())
+    }
+    const unwanted = Array.from(this.#unsettled).filter((address) => !this.isFollowed(address))
+    unwanted.forEach((address) => this.#unsettled.delete(address))
+    return unwanted
   }
 
-  /** Notes which accounts the source follows now. */
+  /** Accounts that the source has to follow and does not: accounts of this feed and of other processes. */
+  toFollow({ isFollowed }: Pick<Subscriptions, "isFollowed">): ReadonlyArray<Address> {
+    if (this.#isAllUnsettled) {
+      // Other processes have changed their accounts since `toUnfollow`, which still has to see that.
+      this.#unsettle(this.own(), this.#relay?.followed() ?? [])
+    }
+    return Array.from(this.#unsettled).filter((address) => this.isFollowed(address) && !isFollowed(address))
+  }
+
+  /** Notes which accounts the source follows now. The others are tried again. */
   hasFollowed(isFollowed: (address: Address) => boolean): void {
+    for (const address of this.#unsettled) {
+      if (this.isFollowed(address) && isFollowed(address)) {
+        this.#unsettled.delete(address)
+      }
+    }
     this.#relay?.hasFollowed(isFollowed, this.#endedSlot)
+  }
+
+  #unsettle(...lists: ReadonlyArray<Iterable<Address>>): void {
+    for (const list of lists) {
+      for (const address of list) {
+        this.#unsettled.add(address)
+      }
+    }
   }
 
   watch(addresses: Iterable<Address>): void {
     for (const address of addresses) {
       if (!this.#wanted.has(address)) {
         this.#wanted.add(address)
+        this.#unsettled.add(address)
         this.#buffer.follow(address)
         if (address === CLOCK) {
           // Its state is known, but was never emitted.
@@ -170,6 +207,7 @@ export class ChainState implements Listener {
   unwatch(addresses: Iterable<Address>): void {
     for (const address of addresses) {
       if (this.#wanted.delete(address) && address !== CLOCK) {
+        this.#unsettled.add(address)
         this.#buffer.forget(address)
       }
     }
@@ -184,6 +222,7 @@ export class ChainState implements Listener {
   /** Notes a new connection. Every account is read again, unless the stream repeats its writes from `replayFrom` on. */
   connect({ isReplayed = false, spread }: Partial<Pick<Subscriptions, "isReplayed" | "spread">> = {}): void {
     this.#connected = true
+    this.#isAllUnsettled = true
     this.heard.connect(spread)
     this.#isBehind = false
     this.#relay?.connect()
@@ -302,7 +341,10 @@ export class ChainState implements Listener {
 
   onLost(addresses: ReadonlyArray<Address>): void {
     this.#relay?.lose(addresses)
-    addresses.forEach((address) => this.#doubt(address, true))
+    for (const address of addresses) {
+      this.#unsettled.add(address)
+      this.#doubt(address, true)
+    }
   }
 
   /** True while writes are known to wait at the source. Set to false when they have arrived. */

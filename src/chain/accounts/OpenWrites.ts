@@ -19,10 +19,14 @@ export const mayPrecede = (known: AccountState, next: AccountState): boolean =>
   next.writeVersion === undefined ||
   (known.writeVersion !== undefined && (known.stream !== next.stream || next.writeVersion > known.writeVersion))
 
+const NOTHING: ReadonlyArray<never> = []
+
 /** Writes of slots that have not ended. Keeps the newest write of each account and slot. */
 export class OpenWrites {
   readonly #slots = new Map<number, Map<Address, AccountState>>()
   #size = 0
+  /** The oldest slot with writes; Infinity without one. */
+  #oldest = Infinity
 
   /** How many writes wait, over all slots. */
   get size(): number {
@@ -36,6 +40,7 @@ export class OpenWrites {
       return sameAccount(open.account, state.account) ? "repeated" : "older"
     }
     this.#slots.set(state.slot, writes)
+    this.#oldest = Math.min(this.#oldest, state.slot)
     this.#size += open === undefined ? 1 : 0
     writes.set(address, state)
     return "kept"
@@ -43,6 +48,9 @@ export class OpenWrites {
 
   /** Removes and returns the writes of every slot up to and including this one, in order of slot. */
   take(slot: number): ReadonlyArray<readonly [slot: number, writes: ReadonlyMap<Address, AccountState>]> {
+    if (slot < this.#oldest) {
+      return NOTHING
+    }
     const ended = Array.from(this.#slots)
       .filter(([open]) => open <= slot)
       .toSorted(([a], [b]) => a - b)
@@ -50,6 +58,7 @@ export class OpenWrites {
       this.#slots.delete(open)
       this.#size -= writes.size
     }
+    this.#oldest = Math.min(...this.#slots.keys())
     return ended
   }
 
@@ -60,11 +69,13 @@ export class OpenWrites {
       this.#slots.delete(open)
       this.#size -= writes.size
     }
+    this.#oldest = Math.min(...this.#slots.keys())
     return dropped.flatMap(([, writes]) => Array.from(writes.keys()))
   }
 
   clear(): void {
     this.#slots.clear()
     this.#size = 0
+    this.#oldest = Infinity
   }
 }

@@ -163,8 +163,8 @@ const maintain = Effect.fnUntraced(function* <R>(state: ChainState, chosen: Chos
   while (true) {
     yield* state.changed.await
     state.changed.closeUnsafe()
-    yield* lost("writes")(node.unfollow(Array.from(node.followed()).filter((address) => !state.isFollowed(address))))
-    const left = yield* lost("writes")(node.follow(state.followed().filter((address) => !node.isFollowed(address))))
+    yield* lost("writes")(node.unfollow(state.toUnfollow(node)))
+    const left = yield* lost("writes")(node.follow(state.toFollow(node)))
     state.hasFollowed((address) => node.isFollowed(address))
     const readAtMs = monotonicMs(yield* Clock.Clock)
     admitted = admitted || (yield* lost("reads")(limited(chosen)(admit(state, chosen))))

@@ -140,7 +140,7 @@ it.effect("a connection that holds up too many writes is dropped, and no slot is
     state.answer(state.unread(), new Map(many.map((address) => [address, stateOf(holding(address, [0], 103))])), 0)
     const others = Buffer.concat([LOST, ...many].map((address) => Buffer.from(addressToBytes(address))))
     relay.list(new Map([["other", { revision: 1, accounts: others }]]))
-    state.followed()
+    state.toFollow({ isFollowed: () => true })
     state.hasFollowed(() => true)
     state.settleQuiet()
     yield* pass(104, 0)

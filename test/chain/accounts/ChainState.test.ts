@@ -1,0 +1,102 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import type { Address } from "../../../src/domain/Address.ts"
+import { CLOCK } from "../../../src/chain/clockSysvar.ts"
+import { AccountBuffer } from "../../../src/chain/accounts/AccountBuffer.ts"
+import { ChainState } from "../../../src/chain/accounts/ChainState.ts"
+import { makeOutbox } from "../../../src/chain/accounts/outbox.ts"
+import { RelayedWrites } from "../../../src/chain/bus/RelayedWrites.ts"
+import { addressToBytes } from "../../../src/domain/Address.ts"
+import { randomFrom } from "../../programs/syntheticPools.ts"
+import { at } from "../../quotes/toyChain.ts"
+
+const sceneWith = Effect.fnUntraced(function* (relay?: RelayedWrites) {
+  const wanted = new Set<Address>()
+  const buffer = new AccountBuffer((address) => !wanted.has(address))
+  const outbox = yield* makeOutbox(1000, () => buffer.everything())
+  const time = yield* Clock.Clock
+  const state = new ChainState({ buffer, outbox, wanted, commitment: "confirmed", time, relay })
+  const followed = new Set<Address>()
+  let asked = 0
+  const node = {
+    followed: () => followed.keys(),
+    isFollowed: (address: Address) => {
+      asked++
+      return followed.has(address)
+    }
+  }
+  /** Unfollows and follows as a connection does. Runs `between` after the first step. Refuses these accounts. */
+  const sync = (between: () => void = () => {}, refused: ReadonlySet<Address> = new Set()) => {
+    state.toUnfollow(node).forEach((address) => followed.delete(address))
+    between()
+    state.toFollow(node).forEach((address) => refused.has(address) || followed.add(address))
+    state.hasFollowed(node.isFollowed)
+  }
+  const takeAsked = () => {
+    const count = asked
+    asked = 0
+    return count
+  }
+  state.connect()
+  return { followed, state, sync, takeAsked, wanted }
+})
+
+const sorted = (addresses: Iterable<Address>) => Array.from(new Set(addresses)).toSorted()
+const leaseOf = (addresses: ReadonlyArray<Address>, revision: number) =>
+  new Map([["other", { revision, accounts: Buffer.concat(addresses.map(addressToBytes)) }]])
+
+describe("the accounts that a connection follows", () => {
+  it.effect("are the wanted ones, after any changes, losses and refusals", () =>
+    Effect.gen(function* () {
+      for (let seed = 1; seed <= 40; seed++) {
+        const relay = seed % 2 === 0 ? new RelayedWrites(() => 1) : undefined
+        const { followed, state, sync, wanted } = yield* sceneWith(relay)
+        const random = randomFrom(seed)
+        const below = (n: number) => Math.floor(random() * n)
+        const some = () => Array.from({ length: below(4) }, () => at(1 + below(12)))
+        let lease: ReadonlyArray<Address> = []
+        let revision = 0
+        const change = () => {
+          const kind = below(5)
+          if (kind === 0) {
+            const lost = some().filter((address) => followed.delete(address))
+            state.onLost(lost)
+          } else if (kind === 1) {
+            state.unwatch(some())
+          } else if (kind === 2 && relay !== undefined) {
+            lease = some()
+            relay.list(leaseOf(lease, ++revision))
+          } else if (kind === 3 && below(5) === 0) {
+            followed.clear()
+            state.disconnect()
+            state.connect()
+          } else {
+            state.watch(some())
+          }
+        }
+        for (let step = 0; step < 40; step++) {
+          change()
+          sync(below(2) === 0 ? change : undefined, new Set(some()))
+          change()
+          sync()
+          assert.deepStrictEqual(sorted(followed), sorted([CLOCK, ...wanted, ...lease]), `seed ${seed}, step ${step}`)
+        }
+      }
+    })
+  )
+
+  it.effect("are not walked for a change of one of them", () =>
+    Effect.gen(function* () {
+      const { followed, state, sync, takeAsked } = yield* sceneWith()
+      state.watch(Array.from({ length: 200 }, (_, i) => at(i + 1)))
+      sync()
+      takeAsked()
+      state.watch([at(250)])
+      state.unwatch([at(1)])
+      sync()
+      assert.isTrue(followed.has(at(250)))
+      assert.isFalse(followed.has(at(1)))
+      assert.isAtMost(takeAsked(), 4)
+    })
+  )
+})
