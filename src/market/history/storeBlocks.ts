@@ -166,7 +166,7 @@ export const makeBlockWriter = ({ bars, clickHouse, trades }: Tables) => {
     rows: ReadonlyArray<TapeTrade>,
     version: bigint
   ) {
-    const written = writeTrades(rows, { chain: genesis, version })
+    const written = yield* writeTrades(rows, { chain: genesis, version })
     const { after, to } = spanOf(rows)
     const token = tokenOf(genesis, written, `${after + 1}-${to}`, salt)
     yield* clickHouse.insert({ table: "trades", columns: INSERT_COLUMNS, rows: written, token }, INSERT_DEADLINE)

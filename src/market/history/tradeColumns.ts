@@ -1,7 +1,9 @@
 /** Trades as rows of ClickHouse, in both directions. */
+import { Effect } from "effect"
 import type { Address, Mint } from "../../domain/Address.ts"
+import { visitInTurns } from "../../domain/loopTime.ts"
 import { type RowReader, RowWriter } from "../../storage/clickhouse/RowBinary.ts"
-import { packSignature, packWallet, roleNumber, SIGNATURE_BYTES, unpackText } from "./tradeRows.ts"
+import { packSignature, packWallet, remembered, roleNumber, SIGNATURE_BYTES, unpackText } from "./tradeRows.ts"
 import { lamportsOf, priceSolOf } from "../model/solWorth.ts"
 import type { Role, TapeTrade } from "../model/TapeTrade.ts"
 
@@ -51,24 +53,14 @@ interface RowSource {
   readonly version: bigint
 }
 
-/** A function that keeps its results, for texts of which few are different. */
-const remembered = (make: (text: string) => Uint8Array): ((text: string) => Uint8Array) => {
-  const known = new Map<string, Uint8Array>()
-  return (text) => {
-    const found = known.get(text)
-    if (found !== undefined) {
-      return found
-    }
-    const made = make(text)
-    known.set(text, made)
-    return made
-  }
-}
-
 /** Makes the bytes of addresses and texts. It lasts for the rows of one insert, in which most of them come again. */
 const makeBytes = () => {
   const utf8 = new TextEncoder()
-  return { wallet: remembered(packWallet), text: remembered((text) => utf8.encode(text)) }
+  return {
+    wallet: remembered(packWallet),
+    signature: remembered(packSignature),
+    text: remembered((text) => utf8.encode(text))
+  }
 }
 
 const NO_BYTES = new Uint8Array()
@@ -105,7 +97,7 @@ const writeTrade = (
   row.uint32(trade.index)
   row.int64(BigInt(trade.timeMs))
   row.uint8(roleNumber(trade.role))
-  row.bytes(packSignature(trade.signature))
+  row.bytes(bytes.signature(trade.signature))
   row.bytes(bytes.wallet(trade.wallet))
   row.bytes(bytes.wallet(trade.mint))
   row.uint8(trade.side === "buy" ? 1 : 0)
@@ -136,16 +128,15 @@ const writeTrade = (
 }
 
 /**
- * Writes trades as rows with the columns of `INSERT_COLUMNS`. A row of a later version replaces the trade of its place.
+ * Writes trades as rows with the columns of `INSERT_COLUMNS`, in turns. A row of a later version replaces the trade of its
+ * place.
  */
-export const writeTrades = (trades: ReadonlyArray<TapeTrade>, source: RowSource): Uint8Array => {
+export const writeTrades = Effect.fnUntraced(function* (trades: ReadonlyArray<TapeTrade>, source: RowSource) {
   const row = new RowWriter()
   const bytes = makeBytes()
-  for (const trade of trades) {
-    writeTrade(row, trade, source, bytes)
-  }
+  yield* visitInTurns(trades, (trade) => writeTrade(row, trade, source, bytes))
   return row.written
-}
+})
 
 const poolOf = (bytes: Uint8Array): Address | null => (bytes.length === 0 ? null : address(bytes))
 

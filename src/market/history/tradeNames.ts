@@ -3,6 +3,7 @@
  */
 import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
+import { makeTurns } from "../../domain/loopTime.ts"
 import { integerArray, textArray } from "./arrays.ts"
 
 /** The most names in memory. Beyond that, all are dropped and looked up again. */
@@ -64,21 +65,25 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
    * Returns the numbers of names. New names get one, which is committed at once and kept in memory. So it must not run in
    * a transaction, which might be rolled back.
    */
-  const number = Effect.fnUntraced(function* (given: Iterable<string>) {
+  const number = Effect.fnUntraced(function* (wanted: ReadonlySet<string>) {
+    const turns = yield* makeTurns
     const numbers = new Map<string, number>()
     const unknown: Array<string> = []
-    const wanted = new Set(given)
-    for (const name of wanted) {
+    yield* turns.visit(wanted, (name) => {
       const id = ids.get(name)
       if (id === undefined) {
         unknown.push(name)
       } else {
         numbers.set(name, id)
       }
-    }
+    })
     const fresh = unknown.length === 0 ? [] : yield* findOrInsert(unknown)
-    fresh.forEach(({ id, name }) => numbers.set(name, id))
-    keep(fresh)
+    // Decoding the answer took a while already.
+    yield* turns.pause
+    yield* turns.visit(fresh, (row) => {
+      numbers.set(row.name, row.id)
+      keep([row])
+    })
     // No row of names is ever deleted.
     return numbers.size < wanted.size ? yield* Effect.die(new Error("a name of a trade has no number")) : numbers
   })

@@ -36,6 +36,20 @@ export const unpackText = (bytes: Uint8Array, length: number): string => {
   return utf8.decoder.decode(isMarked ? bytes.subarray(0, length) : bytes)
 }
 
+/** A function that keeps its results, for texts of which few are different. */
+export const remembered = (make: (text: string) => Uint8Array): ((text: string) => Uint8Array) => {
+  const known = new Map<string, Uint8Array>()
+  return (text) => {
+    const found = known.get(text)
+    if (found !== undefined) {
+      return found
+    }
+    const made = make(text)
+    known.set(text, made)
+    return made
+  }
+}
+
 export const packWallet = (wallet: string): Uint8Array => packText(wallet, WALLET_BYTES)
 
 export const packSignature = (signature: string): Uint8Array => packText(signature, SIGNATURE_BYTES)

@@ -1,9 +1,9 @@
 /** Queries of the tables `trade_rows`, `wallet_history` and `launches`. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import { type SqlClient, SqlError, SqlSchema } from "effect/sql"
+import { type SqlClient, SqlError, SqlSchema, type Statement } from "effect/sql"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
-import { ownTurn } from "../../domain/loopTime.ts"
+import { makeTurns } from "../../domain/loopTime.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import { newestFirst } from "../model/TradesRequest.ts"
 import type { StoredBatch, StoredLaunch } from "../model/StoredBatch.ts"
@@ -15,6 +15,7 @@ import {
   packSignature,
   packWallet,
   readTrade,
+  remembered,
   roleNumber,
   ROW,
   ROW_COLUMNS,
@@ -98,9 +99,14 @@ const MOST_INSERTS = 20
 /** Attempts to get all names of a page of rows into memory. */
 const NAME_TRIES = 5
 
-/** The names of a trade that have a number in the database. */
-const namesOf = ({ dex, launchpad, mint, otherToken, pool }: TapeTrade): ReadonlyArray<string> =>
-  [mint, pool, dex, launchpad, otherToken?.mint ?? null].filter((name) => name !== null)
+/** Adds the names of a trade that have a number in the database. */
+const addNames = (names: Set<string>, { dex, launchpad, mint, otherToken, pool }: TapeTrade): void => {
+  for (const name of [mint, pool, dex, launchpad, otherToken?.mint ?? null]) {
+    if (name !== null) {
+      names.add(name)
+    }
+  }
+}
 
 /** A table of trades: trades of blocks, or trades of single wallets. */
 export type TradeRows = "trade_rows" | "wallet_history"
@@ -176,52 +182,73 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     `
   })
 
-  const insertRows = (chain: number, trades: ReadonlyArray<TapeTrade>, known: ReadonlyMap<string, number>) => {
-    const given = columnsOf(trades)
+  /** The statement that inserts these trades. Makes its arrays in turns: the wide ones row by row, the others one by one. */
+  const insertRows = Effect.fnUntraced(function* (
+    turns: Effect.Success<typeof makeTurns>,
+    chain: number,
+    trades: ReadonlyArray<TapeTrade>,
+    known: ReadonlyMap<string, number>
+  ) {
+    const [wallet, signature] = [remembered(packWallet), remembered(packSignature)]
+    const wide: Array<readonly [wallet: Uint8Array, signature: Uint8Array, counterparty: Uint8Array | null]> = []
+    yield* turns.visit(trades, (trade) => {
+      const { counterparty } = trade
+      wide.push([
+        wallet(trade.wallet),
+        signature(trade.signature),
+        counterparty === undefined ? null : wallet(counterparty)
+      ])
+    })
+    const [given, packed] = [columnsOf(trades), columnsOf(wide)]
     const numbers = (name: (trade: TapeTrade) => string | null) =>
       given.integers((trade) => {
         const text = name(trade)
         return text === null ? null : (known.get(text) ?? null)
       })
+    const made: Array<Statement.Fragment> = []
+    yield* turns.visit(
+      [
+        () => given.integers(({ slot }) => slot),
+        () => given.integers(({ index }) => index),
+        () => given.times(({ timeMs }) => timeMs),
+        () => given.shorts(({ role }) => roleNumber(role)),
+        () => given.booleans(({ side }) => side === "buy"),
+        () => given.shorts(({ decimals }) => decimals),
+        () => given.units(({ amount }) => amount),
+        () => given.units(({ lamports }) => lamports),
+        () => given.floats(({ priceUsd }) => priceUsd),
+        () => given.units(({ volumeUsdNanos }) => volumeUsdNanos),
+        () => given.units(({ solUsdNanos }) => solUsdNanos),
+        () => numbers(({ mint }) => mint),
+        () => numbers(({ pool }) => pool),
+        () => numbers(({ dex }) => dex),
+        () => numbers(({ launchpad }) => launchpad),
+        () => packed.binaries(([bytes]) => bytes),
+        () => packed.binaries(([, bytes]) => bytes),
+        () => given.units(({ feeUsdNanos }) => feeUsdNanos ?? null),
+        () => given.booleans(({ feeUsdNanos }) => feeUsdNanos === null),
+        () => given.units(({ feeLamports }) => feeLamports ?? null),
+        () => given.units(({ held }) => held?.before ?? null),
+        () => given.units(({ held }) => held?.after ?? null),
+        () => given.units(({ priorityLamports }) => priorityLamports ?? null),
+        () => given.units(({ tipLamports }) => tipLamports ?? null),
+        () => numbers(({ otherToken }) => otherToken?.mint ?? null),
+        () => given.units(({ otherToken }) => otherToken?.amount ?? null),
+        () => given.shorts(({ otherToken }) => otherToken?.decimals ?? null),
+        () => packed.binaries(([, , bytes]) => bytes)
+      ],
+      (make) => made.push(sql`${make()}`)
+    )
     return sql`
       insert into ${sql(table)} (
         chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, sol_usd_nanos, mint,
         pool, dex, launchpad, wallet, signature, fee_usd_nanos, fee_unknown, fee_lamports, held_before,
         held_after, priority_lamports, tip_lamports, other_mint, other_amount, other_decimals, counterparty
       )
-      select ${chain}::int, * from unnest(
-        ${given.integers(({ slot }) => slot)},
-        ${given.integers(({ index }) => index)},
-        ${given.times(({ timeMs }) => timeMs)},
-        ${given.shorts(({ role }) => roleNumber(role))},
-        ${given.booleans(({ side }) => side === "buy")},
-        ${given.shorts(({ decimals }) => decimals)},
-        ${given.units(({ amount }) => amount)},
-        ${given.units(({ lamports }) => lamports)},
-        ${given.floats(({ priceUsd }) => priceUsd)},
-        ${given.units(({ volumeUsdNanos }) => volumeUsdNanos)},
-        ${given.units(({ solUsdNanos }) => solUsdNanos)},
-        ${numbers(({ mint }) => mint)},
-        ${numbers(({ pool }) => pool)},
-        ${numbers(({ dex }) => dex)},
-        ${numbers(({ launchpad }) => launchpad)},
-        ${given.binaries(({ wallet }) => packWallet(wallet))},
-        ${given.binaries(({ signature }) => packSignature(signature))},
-        ${given.units(({ feeUsdNanos }) => feeUsdNanos ?? null)},
-        ${given.booleans(({ feeUsdNanos }) => feeUsdNanos === null)},
-        ${given.units(({ feeLamports }) => feeLamports ?? null)},
-        ${given.units(({ held }) => held?.before ?? null)},
-        ${given.units(({ held }) => held?.after ?? null)},
-        ${given.units(({ priorityLamports }) => priorityLamports ?? null)},
-        ${given.units(({ tipLamports }) => tipLamports ?? null)},
-        ${numbers(({ otherToken }) => otherToken?.mint ?? null)},
-        ${given.units(({ otherToken }) => otherToken?.amount ?? null)},
-        ${given.shorts(({ otherToken }) => otherToken?.decimals ?? null)},
-        ${given.binaries(({ counterparty }) => (counterparty === undefined ? null : packWallet(counterparty)))}
-      )
+      select ${chain}::int, * from unnest(${sql.csv(made)})
       on conflict do nothing
     `
-  }
+  })
 
   const insertLaunches = (chain: number, batches: ReadonlyArray<StoredBatch>) => {
     const all = batches.flatMap(({ launches, slot, timeMs }) =>
@@ -255,16 +282,19 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
 
     /**
      * Prepares the statements that insert trades that are not stored yet. Gives numbers to their names at once, so it must
-     * run before a transaction begins. The statements have all their arrays, so no transaction waits while they are made.
-     * Each is made in a turn of its own.
+     * run before a transaction begins. The statements have all their arrays, so no transaction waits while they are made in
+     * turns.
      */
     insertTrades: Effect.fnUntraced(function* (chain: number, trades: ReadonlyArray<TapeTrade>) {
-      const known = yield* names.number(trades.flatMap(namesOf))
-      const parts: Array<ReturnType<typeof insertRows>> = []
+      const turns = yield* makeTurns
+      const wanted = new Set<string>()
+      yield* turns.visit(trades, (trade) => addNames(wanted, trade))
+      const known = yield* names.number(wanted)
+      yield* turns.pause
+      const parts: Array<Effect.Success<ReturnType<typeof insertRows>>> = []
       const many = Math.max(ROWS_AT_ONCE, Math.ceil(trades.length / MOST_INSERTS))
       for (let from = 0; from < trades.length; from += many) {
-        yield* from === 0 ? Effect.void : ownTurn
-        parts.push(insertRows(chain, trades.slice(from, from + many), known))
+        parts.push(yield* insertRows(turns, chain, trades.slice(from, from + many), known))
       }
       return Effect.all(parts, { discard: true })
     }),

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Duration, Effect, Fiber, Layer, Schema, Stream, Tracer } from "effect"
+import { Clock, ConfigProvider, Context, Duration, Effect, Fiber, Layer, Schema, Stream, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import type { TradeStoreUnavailable } from "../../../src/api/schemas/Trade.ts"
@@ -319,6 +319,33 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
         assert.strictEqual(reads.within, 0)
         assert.lengthOf(yield* store.candles.revised(MONDAY), 3)
       })
+  )
+
+  it.live("are prepared in turns of the loop, with one statement for five hundred", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const store = yield* storesOf(storesOn(TestDatabase.connect(address)))
+      yield* store.blocks.open({ genesis: "in turns", isSandbox: false })
+      yield* store.blocks.append([storedBlock(0, [{}])])
+      const sql = yield* sqlOf(address)
+      const table = makeTradeTable(sql, makeTradeNames(sql))
+      const trades = Array.from({ length: 1400 }, (_, index) =>
+        trade({ slot: 2000, index, timeMs: MONDAY * 1000, wallet: walletOf(index) })
+      )
+      const clock = { readings: 0 }
+      const monotonicTimeNanosUnsafe = () => BigInt(1e6 * clock.readings++)
+      const always: Clock.Clock = Object.assign(Object.create(yield* Clock.Clock), { monotonicTimeNanosUnsafe })
+      const turns = { count: 0, isOver: false }
+      const next = () => void (turns.count++, turns.isOver || setImmediate(next))
+      setImmediate(next)
+      const insert = yield* table.insertTrades(1, trades).pipe(Effect.provideService(Clock.Clock, always))
+      turns.isOver = true
+      // Names and wide columns after each fourth row, and each fourth of the other columns.
+      assert.isAbove(turns.count, 2 * 340 + 3 * 6)
+      const { statements, tracer } = spansKept()
+      yield* Effect.withTracer(insert, tracer)
+      assert.lengthOf(statements(), 3)
+    }).pipe(Effect.scoped)
   )
 
   it.live("that come late enter the closed candles of every width, and only they raise the revision", () =>

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber } from "effect"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import { readTrade, writeTrades } from "../../../src/market/history/tradeColumns.ts"
 import type { TapeTrade } from "../../../src/market/model/TapeTrade.ts"
@@ -35,26 +36,44 @@ const inserted = (row: RowReader) => {
 }
 
 describe("rows of trades", () => {
-  it("keep every amount to the unit, and every unknown value", () => {
-    const { rest, rows } = readWhole(writeTrades(odd, { chain: "main", version: 3n }), inserted)
-    assert.lengthOf(rest, 0)
-    assert.deepStrictEqual(
-      rows,
-      odd.map((trade) => ({ trade, chain: "main", version: 3n }))
-    )
-  })
+  it.effect("keep every amount to the unit, and every unknown value", () =>
+    Effect.gen(function* () {
+      const { rest, rows } = readWhole(yield* writeTrades(odd, { chain: "main", version: 3n }), inserted)
+      assert.lengthOf(rest, 0)
+      assert.deepStrictEqual(
+        rows,
+        odd.map((trade) => ({ trade, chain: "main", version: 3n }))
+      )
+    })
+  )
 
-  it("are read from pieces that end anywhere", () => {
-    const bytes = writeTrades(odd, { chain: "main", version: 0n })
-    for (const size of [1, 7, 100, 333]) {
-      const found: Array<TapeTrade> = []
-      let held = new Uint8Array()
-      for (let at = 0; at < bytes.length; at += size) {
-        const { rest, rows } = readWhole(Buffer.concat([held, bytes.subarray(at, at + size)]), inserted)
-        found.push(...rows.map(({ trade }) => trade))
-        held = Uint8Array.from(rest)
+  it.effect("are read from pieces that end anywhere", () =>
+    Effect.gen(function* () {
+      const bytes = yield* writeTrades(odd, { chain: "main", version: 0n })
+      for (const size of [1, 7, 100, 333]) {
+        const found: Array<TapeTrade> = []
+        let held = new Uint8Array()
+        for (let at = 0; at < bytes.length; at += size) {
+          const { rest, rows } = readWhole(Buffer.concat([held, bytes.subarray(at, at + size)]), inserted)
+          found.push(...rows.map(({ trade }) => trade))
+          held = Uint8Array.from(rest)
+        }
+        assert.deepStrictEqual(found, odd, `pieces of ${size}`)
       }
-      assert.deepStrictEqual(found, odd, `pieces of ${size}`)
-    }
-  })
+    })
+  )
+
+  it.effect("are written in turns of the loop", () =>
+    Effect.gen(function* () {
+      const turns = { count: 0 }
+      const monotonicTimeNanosUnsafe = () => BigInt(1e6 * turns.count++)
+      const clock: Clock.Clock = Object.assign(Object.create(yield* Clock.Clock), { monotonicTimeNanosUnsafe })
+      const writing = writeTrades([...odd, ...odd], { chain: "main", version: 0n })
+      const fiber = yield* Effect.forkChild(Effect.provideService(writing, Clock.Clock, clock), {
+        startImmediately: true
+      })
+      assert.isUndefined(fiber.pollUnsafe())
+      assert.deepStrictEqual(yield* Fiber.join(fiber), yield* writing)
+    })
+  )
 })

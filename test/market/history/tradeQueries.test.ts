@@ -17,7 +17,7 @@ const mints = (count: number) => Array.from({ length: count }, (_, n) => mintOf(
 
 /** The columns of a trade alone. */
 const rowOf = (slot: number): Uint8Array => {
-  const bytes = writeTrades([trade({ slot })], { chain: "", version: 0n })
+  const bytes = Effect.runSync(writeTrades([trade({ slot })], { chain: "", version: 0n }))
   const reader = new RowReader(bytes)
   readTrade(reader)
   return bytes.slice(0, reader.at)
