@@ -332,6 +332,8 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       const trades = Array.from({ length: 1400 }, (_, index) =>
         trade({ slot: 2000, index, timeMs: MONDAY * 1000, wallet: walletOf(index) })
       )
+      // The names are known by then, so that nothing waits for the database.
+      yield* table.insertTrades(1, trades)
       const clock = { readings: 0 }
       const monotonicTimeNanosUnsafe = () => BigInt(1e6 * clock.readings++)
       const always: Clock.Clock = Object.assign(Object.create(yield* Clock.Clock), { monotonicTimeNanosUnsafe })
