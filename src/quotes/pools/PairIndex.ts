@@ -59,17 +59,21 @@ export class PairIndex<Entry extends Indexed, Value> {
 
   /** Files an entry under its pair. Call it once the entry's mints are set. */
   place(entry: Entry): void {
-    this.#removeUnplaced(entry)
+    const left = this.#removeUnplaced(entry)
     this.add(entry)
+    // Only now: the views of its own pair have the entry again.
+    this.#dropEmpty(left)
   }
 
   remove(entry: Entry): void {
-    this.#removeUnplaced(entry)
+    this.#dropEmpty(this.#removeUnplaced(entry))
     if (entry.mints !== null) {
       const [a, b] = entry.mints
       this.#unpair(a, b, entry)
       this.#unpair(b, a, entry)
-      this.#leave(entry, this.#viewsOfPair(a, b))
+      const views = this.#viewsOfPair(a, b)
+      this.#leave(entry, views)
+      this.#dropEmpty(views)
     }
   }
 
@@ -87,8 +91,9 @@ export class PairIndex<Entry extends Indexed, Value> {
   }
 
   /**
-   * Entries that trade `a`, and also `b` unless `b` is null. The view is kept up to date while it has entries. Entries
-   * that are placed move to its end.
+   * Entries that trade `a`, and also `b` unless `b` is null. The view of a pair is kept up to date while it has entries, and
+   * entries that are placed move to its end. The view of a mint has its entries grouped by partner: once an entry is added,
+   * placed or removed, the next call returns a new view.
    */
   view(a: Mint, b: Mint | null): View<Entry, Value> {
     const known = this.#views.get(a)?.get(b)
@@ -139,17 +144,28 @@ export class PairIndex<Entry extends Indexed, Value> {
     return views
   }
 
-  #enter(entry: Entry, views: ReadonlyArray<KeptView<Entry, Value>>): void {
+  #change(views: ReadonlyArray<KeptView<Entry, Value>>, change: (entries: Set<Entry>) => void): void {
     for (const view of views) {
-      view.entries.add(entry)
       view.value = null
+      if (view.b === null) {
+        this.#drop(view)
+      } else {
+        change(view.entries)
+      }
     }
   }
 
+  #enter(entry: Entry, views: ReadonlyArray<KeptView<Entry, Value>>): void {
+    this.#change(views, (entries) => entries.add(entry))
+  }
+
   #leave(entry: Entry, views: ReadonlyArray<KeptView<Entry, Value>>): void {
+    this.#change(views, (entries) => entries.delete(entry))
+  }
+
+  #dropEmpty(views: ReadonlyArray<KeptView<Entry, Value>>): void {
     for (const view of views) {
-      view.value = null
-      if (view.entries.delete(entry) && view.entries.size === 0) {
+      if (view.entries.size === 0) {
         this.#drop(view)
       }
     }
@@ -168,7 +184,11 @@ export class PairIndex<Entry extends Indexed, Value> {
     }
   }
 
-  #drop({ a, b }: View<Entry, Value>): void {
+  #drop(view: KeptView<Entry, Value>): void {
+    const { a, b } = view
+    if (this.#views.get(a)?.get(b) !== view) {
+      return
+    }
     this.#viewCount--
     this.#dropFrom(a, b)
     if (b !== null) {
@@ -184,7 +204,8 @@ export class PairIndex<Entry extends Indexed, Value> {
     }
   }
 
-  #removeUnplaced(entry: Entry): void {
+  /** Removes an entry from those with unknown mints. Returns the views that it was in, which may be empty now. */
+  #removeUnplaced(entry: Entry): ReadonlyArray<KeptView<Entry, Value>> {
     let wasUnplaced = false
     for (const mint of entry.candidates ?? [null]) {
       const entries = this.#unplaced.get(mint)
@@ -193,9 +214,9 @@ export class PairIndex<Entry extends Indexed, Value> {
         this.#unplaced.delete(mint)
       }
     }
-    if (wasUnplaced) {
-      this.#leave(entry, this.#possibleViews(entry))
-    }
+    const views = wasUnplaced ? this.#possibleViews(entry) : []
+    this.#leave(entry, views)
+    return views
   }
 
   #pair(a: Mint, b: Mint): Set<Entry> {

@@ -389,11 +389,14 @@ export class PoolCache {
     if (view.value !== null) {
       return view.value
     }
-    // Decoding a pool for the first time may move it to another pair.
+    if (view.entries.size === 0) {
+      return NO_POOLS
+    }
     for (const entry of view.entries) {
       this.#decoded(entry)
     }
-    return view.entries.size === 0 ? NO_POOLS : assemble(view)
+    // Decoding a pool for the first time may move it, within the view or out of it, or replace the view.
+    return this.#index.view(a, b) === view ? assemble(view) : this.#read(a, b)
   }
 
   #entryOf(found: FoundPool): CachedPool {

@@ -91,6 +91,23 @@ describe("PairIndex", () => {
     }
   })
 
+  it("lists the entries of a mint by partner, in the order of their discovery, however often it is read meanwhile", () => {
+    const index = new PairIndex<Entry, string>()
+    const [hub, a, b] = [at(1), at(2), at(3)]
+    const entries = [a, b, a, b].map((mint) => entryOf([hub, mint], 2))
+    for (const entry of entries) {
+      index.add(entry)
+      index.view(hub, null)
+      entry.mints = entry.pair
+      index.place(entry)
+      index.view(hub, null)
+    }
+    assert.deepStrictEqual(
+      Array.from(index.view(hub, null).entries, (entry) => entries.indexOf(entry)),
+      [0, 2, 1, 3]
+    )
+  })
+
   it("keeps the values of other pairs of a mint when an entry is added and placed", () => {
     const index = new PairIndex<Entry, string>()
     const [hub, a, b] = [at(1), at(2), at(3)]

@@ -6,6 +6,7 @@ import type { Accounts, DeriveAddress, Program } from "../../../src/programs/int
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/programs/layout/tokenAccount.ts"
 import { followedPrograms } from "../../../src/programs/registry.ts"
 import { discriminator } from "../../../src/quotes/execution/makeAccount.ts"
+import type { MintPools } from "../../../src/quotes/pools/MintPools.ts"
 import { PoolCache } from "../../../src/quotes/pools/PoolCache.ts"
 import { randomFrom } from "../../programs/syntheticPools.ts"
 import { at, toyPool, toyProgram, vault } from "../toyChain.ts"
@@ -211,4 +212,36 @@ describe("the accounts that a pool needs", () => {
     refresh()
     assert.isTrue(known.has(named))
   })
+})
+
+describe("a pool that a read decodes for the first time", () => {
+  const found = { program: toyProgram, address: POOL, account: null }
+  const isRead = (pools: MintPools | null) => pools?.pools[0]?.address === POOL
+  const reads: Record<string, (cache: PoolCache) => MintPools | null> = {
+    between: (cache) => cache.between(SOL, MINT),
+    pairOf: (cache) => cache.pairOf(SOL, MINT),
+    poolsOf: (cache) => cache.poolsOf(MINT)
+  }
+
+  it.each(Object.keys(reads).flatMap((name) => [undefined, MINT].map((foundBy) => [name, foundBy] as const)))(
+    "is in the result of that read: %s, found by %s",
+    (name, foundBy) => {
+      const cache = new PoolCache(derive)
+      const read = () => reads[name]?.(cache) ?? null
+      cache.setPools(MINT, [])
+      cache.setReady(MINT)
+      assert.isTrue(cache.addPool(MINT, { ...found, foundBy }, 10))
+      assert.deepStrictEqual(
+        read()?.refused.map(({ reason }) => reason),
+        ["incomplete"]
+      )
+      const write = (...accounts: ReadonlyArray<OnChainAccount>) =>
+        cache.apply({ _tag: "Writes", slot: 1, accounts: new Map(accounts.map((one) => [one.address, one])) })
+      write(toyPool({ address: POOL, mintA: MINT, mintB: SOL, vaultA: at(21), vaultB: at(22) }))
+      assert.isFalse(isRead(read()))
+      write(vault(at(21), 10n), vault(at(22), 10n))
+      assert.isTrue(isRead(read()))
+      assert.isTrue(isRead(read()))
+    }
+  )
 })
