@@ -15,7 +15,7 @@ import type { LiquidityRecord } from "../../market/model/StoredLiquidity.ts"
 import { MarketReader } from "../../market/reads/MarketReader.ts"
 import { TradesReader } from "../../market/reads/TradesReader.ts"
 import type { QuoteTicks } from "../../quotes/QuoteTicks.ts"
-import { monotonicMs, TurnQueue } from "../../domain/loopTime.ts"
+import { monotonicMs, ownTurn, TurnQueue } from "../../domain/loopTime.ts"
 import { wholeOf } from "../../market/memory/MarketState.ts"
 import { ChainFeed } from "../../chain/ChainFeed.ts"
 import { allSources } from "../../chain/sourceFreshness.ts"
@@ -248,9 +248,12 @@ export class BlockTurns {
   readonly #following: Following
   readonly #clock: Clock.Clock
   readonly #fork: (log: Effect.Effect<void>) => unknown
+  /** Steps that wait. */
+  #left = 0
   // One item for each step of a block. The last one takes whatever is left.
   readonly #steps = new TurnQueue<{ readonly of: Generator<void, void>; readonly isLast: boolean }>(
     ({ isLast, of }) => {
+      this.#left--
       try {
         if (isLast) {
           wholeOf(of)
@@ -273,9 +276,17 @@ export class BlockTurns {
   take(counted: CountedBatch): void {
     const of = this.#publish(counted)
     for (let left = stepsOf(counted.batch); left > 0; left--) {
+      this.#left++
       this.#steps.push({ of, isLast: left === 1 })
     }
   }
+
+  /** Waits until no block is half applied and the frames of every applied block are published. */
+  readonly published: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.andThen(this.#following.sources.feed.whole, () =>
+      this.#left === 0 ? Effect.void : Effect.andThen(ownTurn, this.published)
+    )
+  )
 
   /** Publishes the frames of every applied block. */
   publishAll(): void {
@@ -287,6 +298,7 @@ export class BlockTurns {
   /** Drops the blocks that are not published yet. */
   end(): void {
     this.#steps.clear()
+    this.#left = 0
   }
 
   *#publish(counted: CountedBatch): Generator<void, void> {
@@ -310,14 +322,23 @@ export class BlockTurns {
 }
 
 /** Publishes the frames of blocks, candles and prices until the scope closes. */
-const followBlocks = Effect.fnUntraced(function* ({ blocks, candles, isWaiting, sources }: LiveParts) {
+export const followBlocks = Effect.fnUntraced(function* ({
+  blocks,
+  candles,
+  isWaiting,
+  sources
+}: Pick<LiveParts, "blocks" | "candles" | "isWaiting" | "sources">) {
   yield* Effect.addFinalizer(() => Effect.sync(() => blocks.end()))
   yield* sources.feed.blocks.pipe(
     Stream.runForEach((counted) => Effect.sync(() => blocks.take(counted))),
     keepRunning("Publishing blocks to the market socket"),
     Effect.forkScoped({ startImmediately: true })
   )
-  const send = Effect.andThen(sources.feed.whole, candles.send)
+  // The frames of a block come before the candles that contain it. While block follows block, candles do not wait forever.
+  const send = Effect.andThen(Effect.timeoutOption(blocks.published, WAIT), () => {
+    blocks.publishAll()
+    return candles.send
+  })
   const sendWaiting = Effect.gen(function* () {
     yield* isWaiting.await
     isWaiting.closeUnsafe()

@@ -1,9 +1,9 @@
 /** The frames of a block are made in turns of the event loop, and each reader gets them once and in order. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Latch } from "effect"
+import { Clock, Effect, Latch, Stream } from "effect"
 import { ownTurn } from "../../../src/domain/loopTime.ts"
 import type { LiveCandles } from "../../../src/live/market/LiveCandles.ts"
-import { BlockTurns } from "../../../src/live/market/MarketSessions.ts"
+import { BlockTurns, followBlocks } from "../../../src/live/market/MarketSessions.ts"
 import type { SnapshotSources } from "../../../src/live/market/snapshots.ts"
 import type { CountedBatch } from "../../../src/market/model/TradeBatch.ts"
 import { trade } from "../../market/tape/tape.ts"
@@ -31,12 +31,12 @@ const makeTurns = Effect.map(Clock.Clock, (clock) => {
   const half = { applied: (): void => undefined }
   // Only what blocks need of the sources.
   const sources = {
-    feed: { newestSlot: () => half.applied(), published: () => undefined }
+    feed: { newestSlot: () => half.applied(), published: () => undefined, whole: Effect.void }
   } as unknown as SnapshotSources
   const candles = { isWaiting: false, note: () => undefined } as unknown as LiveCandles
   const following = { hub: scene.hub, candles, isWaiting: Latch.makeUnsafe(), progress, sources }
   const blocks = new BlockTurns(following, clock, (log) => failures.push(log))
-  return { blocks, failures, half, progress, scene }
+  return { ...following, blocks, failures, half, scene }
 })
 
 const until = (isDone: () => boolean): Effect.Effect<void> =>
@@ -89,6 +89,19 @@ describe("the frames of blocks", () => {
       yield* until(() => progress.slot === 3)
       assert.deepStrictEqual(placesOf(late), framesOf(3))
       assert.deepStrictEqual(placesOf(first), framesOf(1, 2, 3))
+    })
+  )
+
+  it.live("come before the candles that contain the block", () =>
+    Effect.gen(function* () {
+      const { blocks, candles, isWaiting, progress, sources } = yield* makeTurns
+      const seen: Array<number> = []
+      Object.assign(candles, { isWaiting: true, send: Effect.sync(() => seen.push(progress.slot)) })
+      Object.assign(sources.feed, { blocks: Stream.make(blockOf(1)) })
+      isWaiting.openUnsafe()
+      yield* followBlocks({ blocks, candles, isWaiting, sources })
+      yield* until(() => seen.length > 0)
+      assert.strictEqual(seen[0], 1)
     })
   )
 
