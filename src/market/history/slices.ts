@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import type { ImageSteps } from "../columnar/StateImage.ts"
 
 /** A slice ends with the step during which this time has passed. */
-const SLICE_NANOS = 1_000_000n
+const SLICE_NANOS = 2_000_000n
 
 /** Runs the steps in slices, with a pause after each. `before` runs ahead of each step. */
 export const inSlices = Effect.fnUntraced(function* <E = never, R = never>(

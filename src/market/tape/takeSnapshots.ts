@@ -52,8 +52,8 @@ function* taken(parts: Array<Uint8Array>): Generator<Uint8Array, void, void> {
 }
 
 /**
- * Stores an image of the tape. It is copied while blocks wait, in turns of about a millisecond, then compressed and
- * stored while they go on. Returns the stored snapshot. Returns null when the tape is empty or being restored, or when
+ * Stores an image of the tape. It is copied while blocks wait, in turns of about two milliseconds, then compressed
+ * and stored while they go on. Returns the stored snapshot. Returns null when the tape is empty or being restored, or when
  * a repair has changed trades meanwhile. Fails with `ImageTooLarge` above the bound.
  */
 export const takeSnapshot = Effect.fnUntraced(function* ({ limits, stores, tape }: SnapshotParts, most: number) {
