@@ -67,7 +67,7 @@ export class TokenPrices {
   #newestMs = 0
   #forgotMs = 0
 
-  /** Adds swaps of a block, all at once or in parts, in their order. Swaps of two tokens are ignored. */
+  /** Adds the swaps of a block, in their order. Swaps of two tokens are ignored. */
   observe(legs: ReadonlyArray<Leg>, timeMs: number): void {
     this.#newestMs = Math.max(this.#newestMs, timeMs)
     for (const leg of legs) {

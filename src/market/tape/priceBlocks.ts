@@ -87,7 +87,10 @@ export const makeBlockPricing = <E = never>(
   const revalue = (trade: TapeTrade): TapeTrade =>
     revalued(trade, (a, b) => tokens.betterOf(a, b, { timeMs: trade.timeMs, solNanos: trade.solUsdNanos }))
 
-  /** The price of SOL by the pools, for a block without recorded swaps of SOL. It takes milliseconds after a write to a pool. */
+  /**
+   * The price of SOL by the pools, for a block with no recorded swap of SOL within five minutes. Reading the pools takes
+   * milliseconds after one of them was written.
+   */
   const byPools = Effect.fnUntraced(function* (timeMs: number, pause: Effect.Effect<void>) {
     const nowMs = yield* Clock.currentTimeMillis
     if (prices.at(nowMs).isStale) {
@@ -107,17 +110,21 @@ export const makeBlockPricing = <E = never>(
       const decoded: Array<DecodedTrades> = []
       const transfers: Array<TapeTrade> = []
       const mints = new Set<Mint>()
-      const ofSol: Array<Leg> = []
+      const swaps: Array<Leg> = []
       yield* turns.visit(batch.transactions, (transaction) => {
         const { legs, nets, unresolved } = transaction
         decoded.push({ legs, nets, unresolved })
         transfers.push(...tapeTransfersOf(transaction, batch))
-        ofSol.push(...legs.filter(({ token }) => token.mint === SOL))
+        swaps.push(...legs)
         addTokens(mints, legs)
         addTokens(mints, nets)
       })
-      yield* turns.visit(decoded, ({ legs }) => tokens.observe(legs, batch.timeMs))
-      sol.observe(ofSol, batch.timeMs)
+      // In one step, so that other pricing meanwhile has all swaps of the block or none. It takes less than a millisecond.
+      tokens.observe(swaps, batch.timeMs)
+      sol.observe(
+        swaps.filter(({ token }) => token.mint === SOL),
+        batch.timeMs
+      )
       tokens.forget()
       yield* find(mints)
       const microPerLamport = sol.at(batch.timeMs, null) ?? (yield* byPools(batch.timeMs, turns.pause))
