@@ -43,11 +43,7 @@ export class LiveHolders {
   readonly #seen = new WeakMap<Topic, Seen>()
 
   /** `whole` waits until no block of the market is half applied. */
-  constructor(
-    hub: MarketHub,
-    reader: Pick<MarketReader["Service"], "holdersNow">,
-    whole: Effect.Effect<void> = Effect.void
-  ) {
+  constructor(hub: MarketHub, reader: Pick<MarketReader["Service"], "holdersNow">, whole: Effect.Effect<void>) {
     this.#whole = whole
     this.#hub = hub
     this.#room = new TopicRoom(hub, HELD_TOKENS)

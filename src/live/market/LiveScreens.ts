@@ -77,11 +77,7 @@ export class LiveScreens {
   readonly #shown = new WeakMap<Topic, Shown>()
 
   /** `whole` waits until no block of the market is half applied. */
-  constructor(
-    hub: MarketHub,
-    reader: Pick<MarketReader["Service"], "screenNow">,
-    whole: Effect.Effect<void> = Effect.void
-  ) {
+  constructor(hub: MarketHub, reader: Pick<MarketReader["Service"], "screenNow">, whole: Effect.Effect<void>) {
     this.#whole = whole
     this.#hub = hub
     this.#room = new TopicRoom(hub, SCREENS)

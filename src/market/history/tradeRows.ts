@@ -36,7 +36,10 @@ export const unpackText = (bytes: Uint8Array, length: number): string => {
   return utf8.decoder.decode(isMarked ? bytes.subarray(0, length) : bytes)
 }
 
-/** A function that keeps its results, for texts of which few are different. */
+/**
+ * A function that keeps its results, for texts that come again: wallets trade several times, and the trades of one
+ * transaction share its signature.
+ */
 export const remembered = (make: (text: string) => Uint8Array): ((text: string) => Uint8Array) => {
   const known = new Map<string, Uint8Array>()
   return (text) => {

@@ -182,7 +182,10 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     `
   })
 
-  /** The statement that inserts these trades. Makes its arrays in turns: the wide ones row by row, the others one by one. */
+  /**
+   * The statement that inserts these trades. Makes its arrays in turns: the wide ones row by row, the others four columns at
+   * a time.
+   */
   const insertRows = Effect.fnUntraced(function* (
     turns: Effect.Success<typeof makeTurns>,
     chain: number,

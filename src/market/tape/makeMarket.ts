@@ -97,8 +97,8 @@ class Held {
   }
 
   /**
-   * Waits until the block that is being applied is whole. Who waits continues before the next block begins, because turns
-   * are taken in their order.
+   * Waits until the block that is being applied is whole. Whoever waits continues before the next block begins, because
+   * turns are taken in order.
    */
   readonly whole: Effect.Effect<void> = Effect.suspend(() =>
     this.#block === null ? Effect.void : Effect.andThen(ownTurn, this.whole)

@@ -41,7 +41,7 @@ const made = () => {
         coverage: { complete: true, reason: null }
       }
     })
-  const screens = new LiveScreens(scene.hub, { screenNow })
+  const screens = new LiveScreens(scene.hub, { screenNow }, Effect.void)
   scene.opensAtOnce = false
   const openAll = Effect.fnUntraced(function* () {
     for (const opening of scene.waiting.splice(0)) {
@@ -329,7 +329,7 @@ describe("live holders", () => {
     Effect.gen(function* () {
       const scene = new Scene()
       scene.opensAtOnce = false
-      const holders = new LiveHolders(scene.hub, { holdersNow: () => Effect.never })
+      const holders = new LiveHolders(scene.hub, { holdersNow: () => Effect.never }, Effect.void)
       const [one, other] = [scene.connect(), scene.connect("key_b", "b")]
       const say = ({ say: tell }: typeof one, id: string, n: number) => {
         tell({ op: "subscribe", id, channel: "holders", mint: mintOf(n) })
