@@ -55,24 +55,27 @@ const arm = (): void => {
   }
 }
 
-/** A turn is over once fibers have run for this long together. */
+/** A turn is over once fibers and queues have run for this long together. */
 const SHARED_MS = 1
 
 /**
- * Runs the fibers that wait, until a millisecond has passed. The others run after the loop has read its sockets, and so
- * do those that wait again.
+ * Runs the fibers and queues that wait, until a millisecond has passed. The others run after the loop has read its
+ * sockets, and so do those that wait again.
  */
 const runWaiting = (): void => {
   turns.isArmed = false
   const endMs = performance.now() + SHARED_MS
-  for (const next of Array.from(waiting)) {
-    waiting.delete(next)
-    next()
-    if (performance.now() >= endMs) {
-      break
+  try {
+    for (const next of Array.from(waiting)) {
+      waiting.delete(next)
+      next()
+      if (performance.now() >= endMs) {
+        break
+      }
     }
+  } finally {
+    arm()
   }
-  arm()
 }
 
 /**
@@ -87,7 +90,7 @@ export const ownTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {
   return Effect.sync(() => waiting.delete(start))
 })
 
-/** A fiber with long work waits for its next turn after this time, so that two such fibers share a turn. */
+/** Long work waits for its next turn after this time, so that two fibers or queues share a turn. */
 const WORK_MS = 0.5
 /** The clock is read once for so many items. */
 const CLOCK_EVERY = 4
@@ -126,8 +129,7 @@ export const makeTurns = Clock.clockWith((clock) =>
 export const visitInTurns = <A>(items: Iterable<A>, visit: (item: A) => void): Effect.Effect<void> =>
   Effect.flatMap(makeTurns, (turns) => turns.visit(items, visit))
 
-/** A turn of a queue is over after this time, and once this part of the waiting items is taken. */
-const QUEUE_TURN_MS = 1
+/** The part of the waiting items that a queue takes at least when it is its turn. */
 const QUEUE_PART = 8
 /** Taken items are dropped from memory so many at a time. */
 const TAKEN_AT_ONCE = 1024
@@ -135,15 +137,15 @@ const TAKEN_AT_ONCE = 1024
 const MOST_QUEUED = 10_000
 
 /**
- * Takes items in their order, in one turn of the event loop about a millisecond of them, and at least an eighth of those that
- * wait. So a burst that a socket delivers at once does not delay the other sockets, and on a busy loop items wait for some
- * turns only. With 10,000 waiting items, the socket has to wait too.
+ * Takes items in their order, in one turn of the event loop about half a millisecond of them, and at least an eighth of those
+ * that wait. It shares the turns with the fibers that wait for one. So a burst that a socket delivers at once does not delay
+ * the other sockets, and on a busy loop items wait for some turns only. With 10,000 waiting items, the socket has to wait too.
  */
 export class TurnQueue<A> {
   readonly #take: (item: A) => void
+  readonly #start = () => this.#turn()
   #items: Array<A> = []
   #next = 0
-  #isArmed = false
 
   constructor(take: (item: A) => void) {
     this.#take = take
@@ -171,15 +173,14 @@ export class TurnQueue<A> {
   }
 
   #arm(): void {
-    if (!this.#isArmed && this.#next < this.#items.length) {
-      this.#isArmed = true
-      setImmediate(() => this.#turn())
+    if (this.#next < this.#items.length) {
+      waiting.add(this.#start)
+      arm()
     }
   }
 
   #turn(): void {
-    this.#isArmed = false
-    const endMs = performance.now() + QUEUE_TURN_MS
+    const endMs = performance.now() + WORK_MS
     const least = (this.#items.length - this.#next) / QUEUE_PART
     try {
       for (let taken = 0; this.#next < this.#items.length; taken++) {

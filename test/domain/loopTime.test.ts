@@ -168,6 +168,31 @@ describe("TurnQueue", () => {
     })
   )
 
+  it.effect("shares a turn of the loop with fibers and other queues, each in the order of its wait", () =>
+    Effect.gen(function* () {
+      const ran: Array<string> = []
+      const note = (name: string) => {
+        ran.push(name)
+        blockLoop(2)
+      }
+      const [first, second] = [new TurnQueue<string>(note), new TurnQueue<string>(note)]
+      first.push("first")
+      second.push("second")
+      const fiber = yield* Effect.forkChild(
+        Effect.map(ownTurn, () => note("fiber")),
+        { startImmediately: true }
+      )
+      first.push("first again")
+      for (const expected of [["first"], ["first", "second"], ["first", "second", "fiber"]]) {
+        yield* turnOfLoop
+        assert.deepStrictEqual(ran, expected)
+      }
+      yield* Fiber.join(fiber)
+      yield* turnOfLoop
+      assert.deepStrictEqual(ran, ["first", "second", "fiber", "first again"])
+    })
+  )
+
   it.effect("takes an eighth of what waits in a turn, however long that takes", () =>
     Effect.gen(function* () {
       const taken: Array<number> = []

@@ -1,7 +1,7 @@
 /** Messages of a stream on their way from one thread to another: many in one piece of memory, each behind its length. */
 
 /** A batch is sent with this many bytes at the latest. */
-const BATCH_BYTES = 32 * 1024
+const BATCH_BYTES = 16 * 1024
 /** The stream pauses while the other thread has this many bytes still to read, and goes on at half as many. */
 const MOST_UNTAKEN_BYTES = 16 * 2 ** 20
 const LENGTH_BYTES = 4

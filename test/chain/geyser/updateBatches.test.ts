@@ -48,8 +48,8 @@ describe("batches of updates", () => {
     const { batches, joined } = collecting()
     Array.from({ length: 100 }, () => joined.add(new Uint8Array(1_000)))
     joined.send()
-    assert.isTrue(batches.every(({ length }) => length < 34_000))
-    assert.strictEqual(batches.length, 4)
+    assert.isTrue(batches.every(({ length }) => length < 17_500))
+    assert.strictEqual(batches.length, 6)
   })
 
   it("pause the stream while 16 MiB are unread, and resume it at half as many", () => {
