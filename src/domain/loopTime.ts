@@ -129,7 +129,7 @@ export const makeTurns = Clock.clockWith((clock) =>
 export const visitInTurns = <A>(items: Iterable<A>, visit: (item: A) => void): Effect.Effect<void> =>
   Effect.flatMap(makeTurns, (turns) => turns.visit(items, visit))
 
-/** The part of the waiting items that a queue takes at least when it is its turn. */
+/** The part of the waiting items that a queue takes at least when it is its turn, unless it is made without a least part. */
 const QUEUE_PART = 8
 /** Taken items are dropped from memory so many at a time. */
 const TAKEN_AT_ONCE = 1024
@@ -144,11 +144,14 @@ const MOST_QUEUED = 10_000
 export class TurnQueue<A> {
   readonly #take: (item: A) => void
   readonly #start = () => this.#turn()
+  readonly #part: number
   #items: Array<A> = []
   #next = 0
 
-  constructor(take: (item: A) => void) {
+  /** Without a least part, something else must bound what waits. */
+  constructor(take: (item: A) => void, { hasLeastPart = true }: { readonly hasLeastPart?: boolean } = {}) {
     this.#take = take
+    this.#part = hasLeastPart ? QUEUE_PART : Number.POSITIVE_INFINITY
   }
 
   push(item: A): void {
@@ -181,7 +184,7 @@ export class TurnQueue<A> {
 
   #turn(): void {
     const endMs = performance.now() + WORK_MS
-    const least = (this.#items.length - this.#next) / QUEUE_PART
+    const least = (this.#items.length - this.#next) / this.#part
     try {
       for (let taken = 0; this.#next < this.#items.length; taken++) {
         if (taken >= least && taken > 0 && performance.now() >= endMs) {

@@ -209,6 +209,23 @@ describe("TurnQueue", () => {
     })
   )
 
+  it.effect("takes one item in a long turn where something else bounds what waits", () =>
+    Effect.gen(function* () {
+      const taken: Array<number> = []
+      const take = (item: number) => {
+        taken.push(item)
+        blockLoop(1)
+      }
+      const queue = new TurnQueue(take, { hasLeastPart: false })
+      for (let item = 0; item < 32; item++) {
+        queue.push(item)
+      }
+      yield* turnOfLoop
+      assert.deepStrictEqual(taken, [0])
+      queue.clear()
+    })
+  )
+
   it("holds a bounded number of items, and none once it is cleared", () => {
     const taken: Array<number> = []
     const queue = new TurnQueue<number>((item) => void taken.push(item))

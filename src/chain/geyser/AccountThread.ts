@@ -27,32 +27,36 @@ export interface AccountStreamReader {
   readonly onEnd: (end: StreamEnd) => void
 }
 
-interface Open {
-  readonly queue: TurnQueue<Uint8Array>
-  readonly onEnd: (end: StreamEnd) => void
-}
+/** Batches of a stream, and its end as the last item. The thread pauses a stream whose batches wait. */
+type Arrivals = TurnQueue<Uint8Array | StreamEnd>
 
 /** Starts a thread with the first stream, and another one with the next stream after a thread has ended. */
 class Threads {
   #worker: Worker | null = null
   #streams = 0
-  readonly #open = new Map<number, Open>()
+  readonly #open = new Map<number, Arrivals>()
 
   open(target: GeyserTarget, from: number | null, { onEnd, onUpdate }: AccountStreamReader): AccountStream {
     const stream = ++this.#streams
     const worker = (this.#worker ??= this.#started())
     const post = (command: AccountCommand) => worker.postMessage(command, [])
-    const queue = new TurnQueue<Uint8Array>((batch) => {
-      readBatch(batch, (message) => onUpdate(readUpdate(message)))
-      post({ _tag: "taken", stream, bytes: batch.length })
-    })
-    this.#open.set(stream, { queue, onEnd })
+    const take = (arrival: Uint8Array | StreamEnd) => {
+      if (arrival instanceof Uint8Array) {
+        readBatch(arrival, (message) => onUpdate(readUpdate(message)))
+        post({ _tag: "taken", stream, bytes: arrival.length })
+      } else {
+        this.#open.delete(stream)
+        onEnd(arrival)
+      }
+    }
+    const arrivals: Arrivals = new TurnQueue(take, { hasLeastPart: false })
+    this.#open.set(stream, arrivals)
     post({ _tag: "open", stream, target, from })
     return {
       send: (command) => post({ ...command, stream }),
       close: () => {
         this.#open.delete(stream)
-        queue.clear()
+        arrivals.clear()
         post({ _tag: "close", stream })
       }
     }
@@ -71,9 +75,7 @@ class Threads {
     const lost = (detail: string) => {
       if (this.#worker === worker) {
         this.#worker = null
-        // A reader may open the next stream at once, which is not of this thread.
-        const streams = Array.from(this.#open.keys())
-        streams.forEach((stream) => this.#end(stream, { reason: "failure", detail }))
+        this.#open.forEach((arrivals) => arrivals.push({ reason: "failure", detail }))
       }
     }
     worker.on("error", (error) => lost(`the thread ended: ${error.message}`))
@@ -82,21 +84,7 @@ class Threads {
   }
 
   #take(event: AccountEvent): void {
-    if (event._tag === "updates") {
-      this.#open.get(event.stream)?.queue.push(event.bytes)
-    } else {
-      this.#end(event.stream, event.end)
-    }
-  }
-
-  #end(stream: number, end: StreamEnd): void {
-    const open = this.#open.get(stream)
-    this.#open.delete(stream)
-    try {
-      open?.queue.flush()
-    } finally {
-      open?.onEnd(end)
-    }
+    this.#open.get(event.stream)?.push(event._tag === "updates" ? event.bytes : event.end)
   }
 }
 

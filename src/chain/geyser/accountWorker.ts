@@ -9,6 +9,8 @@ import type { AccountCommand, AccountEvent } from "./geyserMessages.ts"
 import { readUpdate } from "./readUpdate.ts"
 import { UpdateBatches } from "./updateBatches.ts"
 
+type OpenCommand = Extract<AccountCommand, { readonly _tag: "open" }>
+
 const rawUpdate = (bytes: Uint8Array) => ({ bytes, isPing: readUpdate(bytes).isPing })
 
 type Post = (event: AccountEvent, transfer: ReadonlyArray<ArrayBuffer>) => void
@@ -20,7 +22,7 @@ class AccountStream {
   readonly #batches: UpdateBatches
   readonly #followed = new Set<Address>()
 
-  constructor({ from, stream, target }: Extract<AccountCommand, { readonly _tag: "open" }>, post: Post) {
+  constructor({ from, stream, target }: OpenCommand, post: Post) {
     this.#client = clientOf(target)
     this.#batches = new UpdateBatches({
       send: (bytes) => post({ _tag: "updates", stream, bytes }, [bytes.buffer]),
@@ -85,11 +87,19 @@ const post: Post = (event, transfer) => {
   }
 }
 
+/** An endpoint that cannot be connected to, such as one with an illegal token, ends its own stream alone. */
+const open = (command: OpenCommand): void => {
+  try {
+    streams.set(command.stream, new AccountStream(command, post))
+  } catch (error) {
+    post({ _tag: "ended", stream: command.stream, end: { reason: "failure", detail: String(error) } }, [])
+  }
+}
+
 port?.on("message", (command: AccountCommand) => {
   switch (command._tag) {
     case "open":
-      streams.set(command.stream, new AccountStream(command, post))
-      return
+      return open(command)
     case "close":
       return close(command.stream)
     default:

@@ -64,8 +64,7 @@ class FollowedAccounts {
   readonly #followed = new Set<Address>()
   readonly #owners = new Map<string, Address>()
   readonly #waiting = new Map<string, Deferred.Deferred<void>>()
-  /** Changes since the last request. */
-  readonly #added = new Set<Address>()
+  /** Accounts that the last request named. */
   readonly #removed = new Set<Address>()
   readonly #listener: Listener
   readonly #commitment: number
@@ -86,20 +85,10 @@ class FollowedAccounts {
     return this.#followed
   }
 
-  add(address: Address): void {
-    this.#followed.add(address)
-    if (!this.#removed.delete(address)) {
-      this.#added.add(address)
-    }
-    this.#addresses.set(keyOf(addressToBytes(address)), address)
-  }
-
   delete(address: Address): void {
     if (this.#followed.delete(address)) {
       this.#addresses.delete(keyOf(addressToBytes(address)))
-      if (!this.#added.delete(address)) {
-        this.#removed.add(address)
-      }
+      this.#removed.add(address)
     }
   }
 
@@ -108,15 +97,15 @@ class FollowedAccounts {
     return this.#removed.size > 0
   }
 
-  /** What has changed since the last request. */
-  takeChange(): FollowChange {
+  /** Follows these accounts too. The change has everything since the last request. */
+  change(added: ReadonlyArray<Address>): FollowChange {
+    added.forEach((address) => this.#add(address))
     this.#requests += 1
     const name = `r${this.#requests % NAMES}`
     const inEffect = Deferred.makeUnsafe<void>()
     this.#waiting.clear()
     this.#waiting.set(name, inEffect)
-    const [added, removed] = [Array.from(this.#added), Array.from(this.#removed)]
-    this.#added.clear()
+    const removed = Array.from(this.#removed)
     this.#removed.clear()
     return { name, added, removed, inEffect }
   }
@@ -135,6 +124,12 @@ class FollowedAccounts {
         Deferred.doneUnsafe(inEffect, Effect.void)
       }
     }
+  }
+
+  #add(address: Address): void {
+    this.#followed.add(address)
+    this.#removed.delete(address)
+    this.#addresses.set(keyOf(addressToBytes(address)), address)
   }
 
   #write(account: AccountWrite): void {
@@ -180,8 +175,8 @@ export const openGeyserAccounts = Effect.fnUntraced(function* (
   const closed = Deferred.await(ended)
   let from = options.from
 
-  const send = () => {
-    const { inEffect, ...change } = followed.takeChange()
+  const send = (added: ReadonlyArray<Address>) => {
+    const { inEffect, ...change } = followed.change(added)
     stream.send({ _tag: "follow", ...change, commitment, from })
     from = null
     return Deferred.await(inEffect).pipe(
@@ -201,8 +196,7 @@ export const openGeyserAccounts = Effect.fnUntraced(function* (
     closed,
     follow: Effect.fnUntraced(function* (addresses) {
       if (addresses.length > 0 || followed.isStale) {
-        addresses.forEach((address) => followed.add(address))
-        yield* send()
+        yield* send(addresses)
       }
       return { refused: [], waiting: [] }
     }),

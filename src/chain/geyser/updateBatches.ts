@@ -55,7 +55,7 @@ export class UpdateBatches {
     }
     this.#messages = []
     this.#bytes = 0
-    // The memory of a batch is gone once it is sent.
+    // Sending empties the batch, so its length is read first.
     this.#untaken += batch.length
     this.#reader.send(batch)
     this.#regulate()

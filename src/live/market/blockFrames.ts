@@ -64,13 +64,12 @@ export class TopicFrames {
   readonly #frames = new Map<Topic, Array<SharedFrame>>()
 
   /** Adds a frame for these topics. Its body is made only when there is a topic. */
-  add(topics: Iterable<Topic>, type: string, data: () => unknown): void {
-    const all = Array.from(topics)
-    if (all.length === 0) {
+  add(topics: ReadonlyArray<Topic>, type: string, data: () => unknown): void {
+    if (topics.length === 0) {
       return
     }
     const frame = this.#encoder.encode({ type, json: `{"data":${jsonOf(data())}}` })
-    for (const topic of all) {
+    for (const topic of topics) {
       const frames = this.#frames.get(topic) ?? []
       this.#frames.set(topic, frames)
       frames.push(frame)
@@ -95,26 +94,32 @@ const shows = (topic: Topic, trade: TapeTrade): boolean => {
   return test(trade)
 }
 
-/** Topics of trades that show a trade. */
-function* topicsOfTrade(hub: MarketHub, trade: TapeTrade): Iterable<Topic> {
-  for (const name of [trade.mint, trade.pool, trade.wallet, ""]) {
-    for (const topic of name === null ? [] : hub.topicsOf("trades", name)) {
+const NO_TOPICS: ReadonlyArray<Topic> = []
+
+/** Topics of trades that show a trade. Most trades have none, so nothing is allocated for these. */
+const topicsOfTrade = (hub: MarketHub, trade: TapeTrade): ReadonlyArray<Topic> => {
+  let shown: Array<Topic> | undefined
+  const add = (topics: Iterable<Topic>): void => {
+    for (const topic of topics) {
       if (shows(topic, trade)) {
-        yield topic
+        shown = shown ?? []
+        shown.push(topic)
       }
     }
   }
+  add(hub.topicsOf("trades", trade.mint))
+  add(trade.pool === null ? NO_TOPICS : hub.topicsOf("trades", trade.pool))
+  add(hub.topicsOf("trades", trade.wallet))
+  add(hub.topicsOf("trades"))
+  return shown ?? NO_TOPICS
 }
 
 /** Topics of liquidity that show a change. */
-function* topicsOfChange(hub: MarketHub, change: LiquidityRecord): Iterable<Topic> {
-  for (const name of new Set([change.pool, ...change.sides.map(({ mint }) => mint)])) {
-    for (const topic of hub.topicsOf("liquidity", name)) {
-      if (topic.terms.channel === "liquidity" && passesLiquidity(topic.terms, change)) {
-        yield topic
-      }
-    }
-  }
+const topicsOfChange = (hub: MarketHub, change: LiquidityRecord): ReadonlyArray<Topic> => {
+  const names = new Set([change.pool, ...change.sides.map(({ mint }) => mint)])
+  return Array.from(names)
+    .flatMap((name) => Array.from(hub.topicsOf("liquidity", name)))
+    .filter(({ terms }) => terms.channel === "liquidity" && passesLiquidity(terms, change))
 }
 
 const CHAIN_FED = new Set(["trades", "liquidity", "candles", "price", "launches", "graduations"])
@@ -135,9 +140,11 @@ export function* blockFrames(hub: MarketHub, batch: PricedBatch, gap: LiveGap | 
     const fed = Array.from(hub.topics).filter(({ terms }) => CHAIN_FED.has(terms.channel))
     frames.add(fed, "gap", () => gap)
   }
-  for (const [place, trade] of hub.hasTopics ? batch.trades.entries() : []) {
+  let left = AT_ONCE
+  for (const trade of hub.hasTopics ? batch.trades : []) {
     frames.add(topicsOfTrade(hub, trade), "trade", () => tokenTrade(trade))
-    if (place % AT_ONCE === AT_ONCE - 1) {
+    if (--left === 0) {
+      left = AT_ONCE
       yield
     }
   }
@@ -147,7 +154,12 @@ export function* blockFrames(hub: MarketHub, batch: PricedBatch, gap: LiveGap | 
   for (const { event, launchpad, mint, pool } of batch.launches ?? []) {
     const [index, type] =
       event === "created" ? (["launches", "launch"] as const) : (["graduations", "graduation"] as const)
-    frames.add(hub.topicsOf(index), type, (): LiveLaunch => ({ mint, launchpad, pool, timeMs: batch.timeMs }))
+    frames.add(Array.from(hub.topicsOf(index)), type, (): LiveLaunch => ({
+      mint,
+      launchpad,
+      pool,
+      timeMs: batch.timeMs
+    }))
   }
   return frames.batches
 }

@@ -64,6 +64,9 @@ const weighted = ({ isSol, money, units }: MoneySwap, solNanos: bigint | null): 
 export class TokenPrices {
   /** The swaps of each token, in the order of the chain. */
   readonly #swaps = new Map<Mint, Array<MoneySwap>>()
+  /** Prices at the time that was asked for last, until a swap is added. A block asks for one time again and again. */
+  readonly #priced = new Map<Mint, Weighted | null>()
+  #pricedAt: PricedAt | null = null
   #newestMs = 0
   #forgotMs = 0
 
@@ -98,6 +101,7 @@ export class TokenPrices {
     if (amount <= 0n || swap.money <= 0n || swap.money > most || swap.timeMs < this.#newestMs - KEPT_MS) {
       return
     }
+    this.#pricedAt = null
     const known = this.#swaps.get(mint)
     if (known === undefined) {
       this.#swaps.set(mint, [{ ...swap, units: amount }])
@@ -119,6 +123,7 @@ export class TokenPrices {
       return
     }
     this.#forgotMs = this.#newestMs
+    this.#pricedAt = null
     for (const [mint, swaps] of this.#swaps) {
       if ((swaps.at(-1)?.timeMs ?? 0) < this.#newestMs - KEPT_MS) {
         this.#swaps.delete(mint)
@@ -138,7 +143,18 @@ export class TokenPrices {
   }
 
   /** The price of a token, and the dollars of the swaps behind it. */
-  #of(mint: Mint, { solNanos, timeMs }: PricedAt): Weighted | null {
+  #of(mint: Mint, at: PricedAt): Weighted | null {
+    if (this.#pricedAt !== at) {
+      this.#pricedAt = at
+      this.#priced.clear()
+    }
+    const known = this.#priced.get(mint)
+    const priced = known === undefined ? this.#newlyPriced(mint, at) : known
+    this.#priced.set(mint, priced)
+    return priced
+  }
+
+  #newlyPriced(mint: Mint, { solNanos, timeMs }: PricedAt): Weighted | null {
     const recent = (this.#swaps.get(mint) ?? [])
       .filter((swap) => Math.abs(timeMs - swap.timeMs) <= TRADED_MS)
       .flatMap((swap) => weighted(swap, solNanos))

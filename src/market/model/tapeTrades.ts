@@ -202,8 +202,13 @@ interface FrontEndFee {
 
 const NO_FEE: FrontEndFee = { nanos: 0n, lamports: null }
 
+const isPaid = ({ included, kind, mint }: TradeFee): boolean => kind === "front-end" && !included && isMoney(mint)
+
 const frontEndFee = (fees: ReadonlyArray<TradeFee>, { microPerLamport }: BlockPrice): FrontEndFee => {
-  const paid = fees.filter(({ included, kind, mint }) => kind === "front-end" && !included && isMoney(mint))
+  if (!fees.some(isPaid)) {
+    return NO_FEE
+  }
+  const paid = fees.filter(isPaid)
   const sumOf = (isSol: boolean): bigint =>
     paid.filter(({ mint }) => (mint === SOL) === isSol).reduce((sum, { amount }) => sum + amount, 0n)
   const [lamports, micros] = [sumOf(true), sumOf(false)]
@@ -310,23 +315,19 @@ const walletTrades = (net: NetTrade, legs: ReadonlyArray<Leg>, price: BlockPrice
 
 /** The trades of one transaction. */
 export const tapeTradesOf = ({ legs, nets }: DecodedTrades, price: BlockPrice): ReadonlyArray<TapeTrade> => {
-  const both = new Map<Leg, NetTrade>()
-  const others: Array<NetTrade> = []
-  for (const net of nets) {
-    const leg = isMoney(net.quote.mint) ? sameLeg(net, legs) : undefined
-    if (leg === undefined) {
-      others.push(net)
-    } else {
-      both.set(leg, net)
-    }
-  }
-  const ofLeg = (leg: Leg): TapeTrade => {
-    const net = both.get(leg)
+  const same = nets.map((net) => (isMoney(net.quote.mint) ? sameLeg(net, legs) : undefined))
+  const trades = legs.map((leg) => {
+    const net = nets[same.lastIndexOf(leg)]
     return net === undefined
       ? tapeTrade(leg, price, "pool", leg.index)
       : ofWallet(tapeTrade(leg, price, "both", leg.index), costsOf(net), frontEndFee(net.fees, price), net.held.token)
-  }
-  return [...legs.map(ofLeg), ...others.flatMap((net) => walletTrades(net, legs, price))]
+  })
+  nets.forEach((net, n) => {
+    if (same[n] === undefined) {
+      trades.push(...walletTrades(net, legs, price))
+    }
+  })
+  return trades
 }
 
 /** Prices a trade again with the SOL price that is known now. Without a price the trade stays as it is. */

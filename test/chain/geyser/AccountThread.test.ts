@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
+import type { Address } from "../../../src/domain/Address.ts"
 import { AccountThread } from "../../../src/chain/geyser/AccountThread.ts"
 import type { StreamEnd } from "../../../src/chain/geyser/geyserMessages.ts"
 import type { StreamUpdate } from "../../../src/chain/geyser/readUpdate.ts"
@@ -23,8 +24,8 @@ const publishing = Effect.gen(function* () {
   return geyser
 })
 
-/** Opens a stream, and waits for its end or for its first slot. */
-const opened = Effect.fnUntraced(function* (url: string | null) {
+/** Opens a stream, and waits for its end or for its first slot. `added` are the accounts that it follows. */
+const opened = Effect.fnUntraced(function* (url: string | null, added: ReadonlyArray<Address> = [at(1)]) {
   const { open } = yield* AccountThread
   const ended = yield* Deferred.make<StreamEnd>()
   const heard = yield* Deferred.make<StreamUpdate>()
@@ -37,17 +38,29 @@ const opened = Effect.fnUntraced(function* (url: string | null) {
     ),
     ({ close }) => Effect.sync(close)
   )
-  stream.send({ _tag: "follow", name: "r1", added: [at(1)], removed: [], commitment: CONFIRMED, from: null })
-  return { ended: Deferred.await(ended), heard: Deferred.await(heard) }
+  stream.send({ _tag: "follow", name: "r1", added, removed: [], commitment: CONFIRMED, from: null })
+  return { ended: Deferred.await(ended), hasEnded: Deferred.isDone(ended), heard: Deferred.await(heard) }
 })
 
 describe("the thread of account streams", () => {
+  it.live("ends the stream to an endpoint that it cannot connect to, and no other one", () =>
+    Effect.gen(function* () {
+      const { url } = yield* publishing
+      const whole = yield* opened(url)
+      yield* whole.heard
+      assert.include((yield* (yield* opened(null)).ended).detail, "Invalid URL")
+      assert.include((yield* (yield* opened(url)).heard).filters, "r1")
+      assert.isFalse(yield* whole.hasEnded)
+    }).pipe(Effect.provide(AccountThread.layer))
+  )
+
   it.live("ends all its streams when it ends, and the next stream begins another one", () =>
     Effect.gen(function* () {
       const { url } = yield* publishing
       const whole = yield* opened(url)
       assert.include((yield* whole.heard).filters, "r1")
-      const broken = yield* opened(null)
+      // Not a list: the thread does not expect that.
+      const broken = yield* opened(url, null as never)
       assert.match((yield* broken.ended).detail, /^the thread ended/u)
       assert.match((yield* whole.ended).detail, /^the thread ended/u)
       assert.include((yield* (yield* opened(url)).heard).filters, "r1")
