@@ -80,11 +80,13 @@ it("values swaps of two tokens as the service does, by the token that was swappe
   assert.isAbove(seen.unknown, 0)
 })
 
+/** A purchase of one A for so many millionths of a dollar. */
+const bought = (slot: number, dollars: bigint) =>
+  both({ second: 0, token: [A, 1_000_000n], quote: [USDC, dollars] }, slot).decoded
+
 it("prices a token again at the same time once another swap of it is known", () => {
   const service = new TokenPrices()
   const at = { timeMs: 1_700_000_000_000, solNanos: null }
-  const bought = (slot: number, dollars: bigint) =>
-    both({ second: 0, token: [A, 1_000_000n], quote: [USDC, dollars] }, slot).decoded
   const price = () => service.betterOf(A, B, at)?.price
   assert.isUndefined(price())
   service.observe([bought(1, 2_000_000_000n)], at.timeMs)

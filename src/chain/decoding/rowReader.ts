@@ -191,39 +191,52 @@ export class RowReader {
     return time === TIME.block ? this.#blockTime : time === TIME.none ? null : time - TIME.first
   }
 
-  #occurrence(): Occurrence {
+  /** What this occurrence shares with the one before it, or what the next ones share with it. */
+  #shared(): Shared {
     const isNew = this.#flag()
-    if (isNew || this.#newest === null) {
-      this.#newest = {
-        signature: this.#signature(),
-        slot: this.#number(),
-        blockTime: this.#time(),
-        indexInBlock: this.#optional(),
-        feeLamports: this.#amount()
-      }
+    if (!isNew && this.#newest !== null) {
+      return this.#newest
     }
-    return { ...this.#newest, outer: this.#number(), inner: this.#optional() }
+    this.#newest = {
+      signature: this.#signature(),
+      slot: this.#number(),
+      blockTime: this.#time(),
+      indexInBlock: this.#optional(),
+      feeLamports: this.#amount()
+    }
+    return this.#newest
   }
 
   #quantity(): Quantity {
     return { mint: this.#address(), amount: this.#amount(), decimals: this.#optional() }
   }
 
-  #trade(): Trade {
+  #confirmed(): boolean | null {
+    const value = this.#optional()
+    return value === null ? null : value === 1
+  }
+
+  // Fields are read in the order in which they stand. Each object is made at once, because a block has thousands.
+  #leg(): Leg {
+    const { blockTime, feeLamports, indexInBlock, signature, slot } = this.#shared()
     return {
-      ...this.#occurrence(),
+      signature,
+      slot,
+      blockTime,
+      indexInBlock,
+      feeLamports,
+      outer: this.#number(),
+      inner: this.#optional(),
       wallet: this.#address(),
       side: at(sides, this.#number()),
       token: this.#quantity(),
-      quote: this.#quantity()
+      quote: this.#quantity(),
+      index: this.#number(),
+      pool: this.#address(),
+      dex: this.#text(),
+      confirmed: this.#confirmed(),
+      transferFees: this.#transferFees()
     }
-  }
-
-  #leg(): Leg {
-    const trade = this.#trade()
-    const [index, pool, dex, confirmed] = [this.#number(), this.#address(), this.#text(), this.#optional()]
-    const isConfirmed = confirmed === null ? null : confirmed === 1
-    return { ...trade, index, pool, dex, confirmed: isConfirmed, transferFees: this.#transferFees() }
   }
 
   #transferFees(): TransferFees | null {
@@ -232,8 +245,19 @@ export class RowReader {
   }
 
   #net(): NetTrade {
+    const { blockTime, feeLamports, indexInBlock, signature, slot } = this.#shared()
     return {
-      ...this.#trade(),
+      signature,
+      slot,
+      blockTime,
+      indexInBlock,
+      feeLamports,
+      outer: this.#number(),
+      inner: this.#optional(),
+      wallet: this.#address(),
+      side: at(sides, this.#number()),
+      token: this.#quantity(),
+      quote: this.#quantity(),
       index: this.#number(),
       legs: this.#list(() => this.#number()),
       pool: this.#flag() ? this.#address() : null,
@@ -262,7 +286,9 @@ export class RowReader {
 
   #transfer(): Transfer {
     return {
-      ...this.#occurrence(),
+      ...this.#shared(),
+      outer: this.#number(),
+      inner: this.#optional(),
       from: this.#address(),
       to: this.#address(),
       ...this.#quantity(),
