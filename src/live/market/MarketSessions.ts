@@ -335,10 +335,13 @@ export const followBlocks = Effect.fnUntraced(function* ({
     Effect.forkScoped({ startImmediately: true })
   )
   // The frames of a block come before the candles that contain it. While block follows block, candles do not wait forever.
-  const send = Effect.andThen(Effect.timeoutOption(blocks.published, WAIT), () => {
-    blocks.publishAll()
-    return candles.send
-  })
+  const send = Effect.timeoutOption(blocks.published, WAIT).pipe(
+    Effect.andThen(sources.feed.whole),
+    Effect.andThen(() => {
+      blocks.publishAll()
+      return candles.send
+    })
+  )
   const sendWaiting = Effect.gen(function* () {
     yield* isWaiting.await
     isWaiting.closeUnsafe()
