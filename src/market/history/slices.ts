@@ -2,14 +2,17 @@
 import { Clock, Effect } from "effect"
 import type { ImageSteps } from "../columnar/StateImage.ts"
 
-/** A slice ends with the step during which this time has passed. */
-const SLICE_NANOS = 2_000_000n
+const SLICE_NANOS = 1_000_000n
 
-/** Runs the steps in slices, with a pause after each. `before` runs ahead of each step. */
+/**
+ * Runs the steps in slices, with a pause after each. `before` runs ahead of each step. A slice ends with the step during
+ * which `sliceNanos` have passed.
+ */
 export const inSlices = Effect.fnUntraced(function* <E = never, R = never>(
   steps: ImageSteps,
   before: Effect.Effect<void, E, R> | null = null,
-  pause: Effect.Effect<void> = Effect.yieldNow
+  pause: Effect.Effect<void> = Effect.yieldNow,
+  sliceNanos = SLICE_NANOS
 ) {
   const clock = yield* Clock.Clock
   let begunAt = clock.monotonicTimeNanosUnsafe()
@@ -20,7 +23,7 @@ export const inSlices = Effect.fnUntraced(function* <E = never, R = never>(
     if (steps.next().done === true) {
       return
     }
-    if (clock.monotonicTimeNanosUnsafe() - begunAt > SLICE_NANOS) {
+    if (clock.monotonicTimeNanosUnsafe() - begunAt > sliceNanos) {
       yield* pause
       begunAt = clock.monotonicTimeNanosUnsafe()
     }

@@ -10,6 +10,9 @@ import { compress, layoutOf } from "../history/compression.ts"
 import { inSlices } from "../history/slices.ts"
 import type { Tape } from "./Tape.ts"
 
+/** Blocks wait for a snapshot, so its slices are longer than others. */
+const SLICE_NANOS = 2_000_000n
+
 export interface SnapshotSettings {
   /** The time between two snapshots; null takes none. */
   readonly every: Duration.Duration | null
@@ -63,7 +66,7 @@ export const takeSnapshot = Effect.fnUntraced(function* ({ limits, stores, tape 
         return yield* Effect.fail(new ImageTooLarge(`${usedBytes} bytes are more than ${most}`))
       }
       const writer = new ImageWriter(most)
-      yield* inSlices(image(writer), null, ownTurn).pipe(
+      yield* inSlices(image(writer), null, ownTurn, SLICE_NANOS).pipe(
         Effect.catchDefect((defect) => (defect instanceof ImageTooLarge ? Effect.fail(defect) : Effect.die(defect)))
       )
       writer.end()
