@@ -140,6 +140,7 @@ const MOST_QUEUED = 10_000
  * Takes items in their order, in one turn of the event loop about half a millisecond of them, and at least an eighth of those
  * that wait. It shares the turns with the fibers that wait for one. So a burst that a socket delivers at once does not delay
  * the other sockets, and on a busy loop items wait for some turns only. With 10,000 waiting items, the socket has to wait too.
+ * Without a least part, a turn takes at least one item, and on a busy loop items may wait for many turns.
  */
 export class TurnQueue<A> {
   readonly #take: (item: A) => void

@@ -113,6 +113,7 @@ describe("checkedSettings", () => {
       "-1",
       "SIMULATOR_FAULTS_DROP_EVERY_SLOTS: must be a whole number, at least 0"
     ],
+    ["GEYSER_TOKEN", "töken", "GEYSER_TOKEN: must have letters, digits and signs of ASCII alone"],
     ["WARM_MINTS", "-1", "WARM_MINTS: must be a whole number, at least 0"],
     ["WALLET_TRADES", "1.5", "WALLET_TRADES: must be a whole number"],
     ["SOLANA_RPC_CONCURRENCY", "0", "SOLANA_RPC_CONCURRENCY: must be a whole number, at least 1"],

@@ -45,7 +45,6 @@ class Threads {
         readBatch(arrival, (message) => onUpdate(readUpdate(message)))
         post({ _tag: "taken", stream, bytes: arrival.length })
       } else {
-        this.#open.delete(stream)
         onEnd(arrival)
       }
     }
@@ -75,7 +74,7 @@ class Threads {
     const lost = (detail: string) => {
       if (this.#worker === worker) {
         this.#worker = null
-        this.#open.forEach((arrivals) => arrivals.push({ reason: "failure", detail }))
+        Array.from(this.#open.keys()).forEach((stream) => this.#end(stream, { reason: "failure", detail }))
       }
     }
     worker.on("error", (error) => lost(`the thread ended: ${error.message}`))
@@ -84,7 +83,17 @@ class Threads {
   }
 
   #take(event: AccountEvent): void {
-    this.#open.get(event.stream)?.push(event._tag === "updates" ? event.bytes : event.end)
+    if (event._tag === "updates") {
+      this.#open.get(event.stream)?.push(event.bytes)
+    } else {
+      this.#end(event.stream, event.end)
+    }
+  }
+
+  /** The end is the last thing to arrive: a stream has one. */
+  #end(stream: number, end: StreamEnd): void {
+    this.#open.get(stream)?.push(end)
+    this.#open.delete(stream)
   }
 }
 

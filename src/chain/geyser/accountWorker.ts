@@ -4,7 +4,7 @@
  */
 import { parentPort } from "node:worker_threads"
 import type { Address } from "../../domain/Address.ts"
-import { clientOf, openCall, type StreamCall } from "./geyserStream.ts"
+import { type CallReader, clientOf, openCall, type StreamCall } from "./geyserStream.ts"
 import type { AccountCommand, AccountEvent } from "./geyserMessages.ts"
 import { readUpdate } from "./readUpdate.ts"
 import { UpdateBatches } from "./updateBatches.ts"
@@ -29,18 +29,20 @@ class AccountStream {
       pause: () => this.#call.pause(),
       resume: () => this.#call.resume()
     })
-    this.#call = openCall(
-      this.#client,
-      { from, target },
-      {
-        read: rawUpdate,
-        onUpdate: ({ bytes }) => this.#batches.add(bytes),
-        onEnd: (end) => {
-          this.#batches.send()
-          post({ _tag: "ended", stream, end }, [])
-        }
+    const reader: CallReader<ReturnType<typeof rawUpdate>> = {
+      read: rawUpdate,
+      onUpdate: ({ bytes }) => this.#batches.add(bytes),
+      onEnd: (end) => {
+        this.#batches.send()
+        post({ _tag: "ended", stream, end }, [])
       }
-    )
+    }
+    try {
+      this.#call = openCall(this.#client, { from, target }, reader)
+    } catch (error) {
+      this.#client.close()
+      throw error
+    }
   }
 
   take(command: AccountCommand): void {
@@ -87,12 +89,13 @@ const post: Post = (event, transfer) => {
   }
 }
 
-/** An endpoint that cannot be connected to, such as one with an illegal token, ends its own stream alone. */
+/** An endpoint that cannot be used ends its own stream alone. The error may have the token, so it is not passed on. */
 const open = (command: OpenCommand): void => {
   try {
     streams.set(command.stream, new AccountStream(command, post))
-  } catch (error) {
-    post({ _tag: "ended", stream: command.stream, end: { reason: "failure", detail: String(error) } }, [])
+  } catch {
+    const end = { reason: "failure", detail: "the address or the token of the endpoint cannot be used" } as const
+    post({ _tag: "ended", stream: command.stream, end }, [])
   }
 }
 

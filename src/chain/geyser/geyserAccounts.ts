@@ -64,7 +64,7 @@ class FollowedAccounts {
   readonly #followed = new Set<Address>()
   readonly #owners = new Map<string, Address>()
   readonly #waiting = new Map<string, Deferred.Deferred<void>>()
-  /** Accounts that the last request named. */
+  /** Accounts that the last request named and that are left out since. */
   readonly #removed = new Set<Address>()
   readonly #listener: Listener
   readonly #commitment: number

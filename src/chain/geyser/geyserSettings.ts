@@ -33,9 +33,13 @@ const urls = Config.schema(
   "GEYSER_URL"
 ).pipe(Config.map(split))
 
+/** Characters that a header may have. */
+const TOKENS = /^[ -~]*$/u
+
 const tokens = (count: number) =>
   Config.schema(
     Schema.String.check(
+      Schema.makeFilter((list) => TOKENS.test(list) || "must have letters, digits and signs of ASCII alone"),
       Schema.makeFilter(
         (list) =>
           split(list).length === count ||

@@ -10,7 +10,7 @@ import { healthyGeyser } from "../../../src/simulator/node/geyserSlots.ts"
 import { at } from "../accounts/accounts.ts"
 
 const CONFIRMED = 1
-const nowhere = { host: "nowhere", url: "not an address", token: null }
+const BROKEN = "the address or the token of the endpoint cannot be used"
 
 /** A Geyser that publishes one slot again and again. */
 const publishing = Effect.gen(function* () {
@@ -25,13 +25,16 @@ const publishing = Effect.gen(function* () {
 })
 
 /** Opens a stream, and waits for its end or for its first slot. `added` are the accounts that it follows. */
-const opened = Effect.fnUntraced(function* (url: string | null, added: ReadonlyArray<Address> = [at(1)]) {
+const opened = Effect.fnUntraced(function* (
+  url: string,
+  { added = [at(1)], token = null }: { readonly added?: ReadonlyArray<Address>; readonly token?: string | null } = {}
+) {
   const { open } = yield* AccountThread
   const ended = yield* Deferred.make<StreamEnd>()
   const heard = yield* Deferred.make<StreamUpdate>()
   const stream = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      open(url === null ? nowhere : { ...nowhere, url }, null, {
+      open({ host: "host", url, token }, null, {
         onUpdate: (update) => Deferred.doneUnsafe(heard, Effect.succeed(update)),
         onEnd: (end) => Deferred.doneUnsafe(ended, Effect.succeed(end))
       })
@@ -43,12 +46,13 @@ const opened = Effect.fnUntraced(function* (url: string | null, added: ReadonlyA
 })
 
 describe("the thread of account streams", () => {
-  it.live("ends the stream to an endpoint that it cannot connect to, and no other one", () =>
+  it.live("ends the stream to an endpoint that it cannot use, and no other one, and does not tell the token", () =>
     Effect.gen(function* () {
       const { url } = yield* publishing
       const whole = yield* opened(url)
       yield* whole.heard
-      assert.include((yield* (yield* opened(null)).ended).detail, "Invalid URL")
+      assert.strictEqual((yield* (yield* opened("not an address")).ended).detail, BROKEN)
+      assert.strictEqual((yield* (yield* opened(url, { token: "töken" })).ended).detail, BROKEN)
       assert.include((yield* (yield* opened(url)).heard).filters, "r1")
       assert.isFalse(yield* whole.hasEnded)
     }).pipe(Effect.provide(AccountThread.layer))
@@ -60,7 +64,7 @@ describe("the thread of account streams", () => {
       const whole = yield* opened(url)
       assert.include((yield* whole.heard).filters, "r1")
       // Not a list: the thread does not expect that.
-      const broken = yield* opened(url, null as never)
+      const broken = yield* opened(url, { added: "none" as never })
       assert.match((yield* broken.ended).detail, /^the thread ended/u)
       assert.match((yield* whole.ended).detail, /^the thread ended/u)
       assert.include((yield* (yield* opened(url)).heard).filters, "r1")
