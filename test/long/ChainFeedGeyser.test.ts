@@ -147,10 +147,10 @@ describe("a stream that ends", () => {
         Effect.fnUntraced(function* ({ chain, feed, geysers: [, second], reader }) {
           assert.strictEqual(feed.freshness().node, new URL(second?.url ?? "").host)
           assert.strictEqual(feed.freshness().readNode, new URL(chain.node.rpcUrl).host)
-          chain.write(101, holding(A, [1]))
+          chain.write(10_000, holding(A, [1]))
           yield* until("A is written", () => reader.bytes(A)?.[0] === 1)
         }),
-        { ailments: [ailment, {}], timeout: Duration.millis(300) }
+        { ailments: [ailment, {}], advances: true, timeout: Duration.millis(300) }
       )
   )
 

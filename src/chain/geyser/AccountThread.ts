@@ -30,11 +30,15 @@ export interface AccountStreamReader {
 /** Batches of a stream, and its end as the last item. The thread pauses a stream whose batches wait. */
 type Arrivals = TurnQueue<Uint8Array | StreamEnd>
 
-/** Starts a thread with the first stream, and another one with the next stream after a thread has ended. */
+/** Starts a thread at once, since loading gRPC takes a while, and another one with the next stream after a thread has ended. */
 class Threads {
-  #worker: Worker | null = null
+  #worker: Worker | null
   #streams = 0
   readonly #open = new Map<number, Arrivals>()
+
+  constructor() {
+    this.#worker = this.#started()
+  }
 
   open(target: GeyserTarget, from: number | null, { onEnd, onUpdate }: AccountStreamReader): AccountStream {
     const stream = ++this.#streams

@@ -1,6 +1,6 @@
 /** A feed over a scripted chain, on real sockets. A Geyser streams the writes, and a node answers with the accounts. */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Context, Effect, Layer, References } from "effect"
+import { Context, Effect, Fiber, Layer, References } from "effect"
 import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { makeBank } from "../../../src/simulator/chain/Bank.ts"
 import { type GeyserNode, makeGeyserNode } from "../../../src/simulator/node/GeyserNode.ts"
@@ -107,14 +107,26 @@ export const scene = Effect.fnUntraced(function* <E, R>(
   body: (scene: GeyserScene) => Effect.Effect<void, E, R>,
   {
     ailments,
+    advances = false,
     ...options
-  }: GeyserAccountFeedOptions & { readonly ailments?: ReadonlyArray<Partial<GeyserAilment>> } = {}
+  }: GeyserAccountFeedOptions & {
+    readonly ailments?: ReadonlyArray<Partial<GeyserAilment>>
+    /** Slots follow each other until A and B are emitted: without a new one for two seconds a feed counts as silent. */
+    readonly advances?: boolean
+  } = {}
 ) {
   const scripted = yield* scriptedChain([holding(A, [0]), holding(B, [0]), clockOf(7, 1_700_000_000)], ailments)
   const feed = Context.get(yield* Layer.build(feedOf(scripted, options)), ChainFeed)
   const reader = yield* readFeed(feed)
   yield* feed.watch([A, B])
+  let slot = 100
+  const advancing = yield* Effect.sync(() => (advances ? scripted.chain.write(++slot) : undefined)).pipe(
+    Effect.delay("200 millis"),
+    Effect.forever,
+    Effect.forkScoped
+  )
   yield* until("A and B are emitted", () => reader.known.size === 2 && feed.freshness().state === "live")
+  yield* Fiber.interrupt(advancing)
   const [geyser] = scripted.geysers
   if (geyser !== undefined) {
     yield* body({ ...scripted, geyser, feed, reader })
