@@ -205,10 +205,10 @@ const NO_FEE: FrontEndFee = { nanos: 0n, lamports: null }
 const isPaid = ({ included, kind, mint }: TradeFee): boolean => kind === "front-end" && !included && isMoney(mint)
 
 const frontEndFee = (fees: ReadonlyArray<TradeFee>, { microPerLamport }: BlockPrice): FrontEndFee => {
-  if (!fees.some(isPaid)) {
+  const paid = fees.filter(isPaid)
+  if (paid.length === 0) {
     return NO_FEE
   }
-  const paid = fees.filter(isPaid)
   const sumOf = (isSol: boolean): bigint =>
     paid.filter(({ mint }) => (mint === SOL) === isSol).reduce((sum, { amount }) => sum + amount, 0n)
   const [lamports, micros] = [sumOf(true), sumOf(false)]
