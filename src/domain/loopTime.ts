@@ -45,14 +45,28 @@ export const withinTurns =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>
     Effect.raceFirst(effect, Effect.andThen(sleepInTurns(limit), late))
 
-const waiting = new Set<() => void>()
-const turns = { isArmed: false }
+/** What waits for a turn. */
+interface Waiter {
+  /** Null once it no longer waits. */
+  run: (() => void) | null
+}
+
+/**
+ * What waits, oldest first. An array and no `Set`: the old table of a set that grows or shrinks refers to its new one, so that
+ * a single table in the old space keeps all later ones alive, and what waited in them, until the whole heap is marked.
+ */
+const line: { waiters: Array<Waiter>; next: number; isArmed: boolean } = { waiters: [], next: 0, isArmed: false }
 
 const arm = (): void => {
-  if (!turns.isArmed && waiting.size > 0) {
-    turns.isArmed = true
+  if (!line.isArmed && line.next < line.waiters.length) {
+    line.isArmed = true
     setImmediate(runWaiting)
   }
+}
+
+const wait = (waiter: Waiter): void => {
+  line.waiters.push(waiter)
+  arm()
 }
 
 /** A turn is over once fibers and queues have run for this long together. */
@@ -63,17 +77,21 @@ const SHARED_MS = 1
  * sockets, and so do those that wait again.
  */
 const runWaiting = (): void => {
-  turns.isArmed = false
+  line.isArmed = false
   const endMs = performance.now() + SHARED_MS
+  const end = line.waiters.length
   try {
-    for (const next of Array.from(waiting)) {
-      waiting.delete(next)
-      next()
+    while (line.next < end) {
+      const run = line.waiters[line.next]?.run
+      line.next += 1
+      run?.()
       if (performance.now() >= endMs) {
         break
       }
     }
   } finally {
+    line.waiters = line.waiters.slice(line.next)
+    line.next = 0
     arm()
   }
 }
@@ -84,10 +102,11 @@ const runWaiting = (): void => {
  * requests that arrive meanwhile.
  */
 export const ownTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {
-  const start = () => resume(Effect.void)
-  waiting.add(start)
-  arm()
-  return Effect.sync(() => waiting.delete(start))
+  const waiter: Waiter = { run: () => resume(Effect.void) }
+  wait(waiter)
+  return Effect.sync(() => {
+    waiter.run = null
+  })
 })
 
 /** Long work waits for its next turn after this time, so that two fibers or queues share a turn. */
@@ -144,7 +163,8 @@ const MOST_QUEUED = 10_000
  */
 export class TurnQueue<A> {
   readonly #take: (item: A) => void
-  readonly #start = () => this.#turn()
+  readonly #waiter: Waiter = { run: () => this.#turn() }
+  #isWaiting = false
   readonly #part: number
   #items: Array<A> = []
   #next = 0
@@ -177,13 +197,14 @@ export class TurnQueue<A> {
   }
 
   #arm(): void {
-    if (this.#next < this.#items.length) {
-      waiting.add(this.#start)
-      arm()
+    if (!this.#isWaiting && this.#next < this.#items.length) {
+      this.#isWaiting = true
+      wait(this.#waiter)
     }
   }
 
   #turn(): void {
+    this.#isWaiting = false
     const endMs = performance.now() + WORK_MS
     const least = (this.#items.length - this.#next) / this.#part
     try {

@@ -1,6 +1,7 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { execFileSync } from "node:child_process"
 import { makeTurns, ownTurn, TurnQueue, visitInTurns, withinTurns } from "../../src/domain/loopTime.ts"
 import { blockLoop } from "../support/blockLoop.ts"
 
@@ -50,6 +51,12 @@ const countTurns = Effect.acquireRelease(
 )
 
 describe("ownTurn", () => {
+  it("keeps nothing alive that has waited", () => {
+    const program = new URL("../support/turnMemory.ts", import.meta.url).pathname
+    const grownMb = Number(execFileSync(process.execPath, ["--expose-gc", program], { encoding: "utf8" }))
+    assert.isBelow(grownMb, 1)
+  })
+
   it.effect("gives each fiber that takes long a turn of the loop, in the order in which they asked", () =>
     Effect.gen(function* () {
       const turns = yield* countTurns
