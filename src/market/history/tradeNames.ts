@@ -15,8 +15,7 @@ type NamedRow = typeof Row.Type
 
 /** Names and their numbers. A number never changes its name. */
 export const makeTradeNames = (sql: SqlClient.SqlClient) => {
-  const ids = new Map<string, number>()
-  const names = new Map<number, string>()
+  const known = { ids: new Map<string, number>(), names: new Map<number, string>() }
 
   const find = SqlSchema.findAll({
     Request: Schema.Array(Schema.String),
@@ -49,43 +48,48 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
     return [...found, ...(yield* find(missing))]
   })
 
-  /** Keeps names in memory. Only committed names are kept. */
+  /** Keeps names in memory. Only committed names are kept. Whoever uses the maps that are dropped can go on. */
   const keep = (rows: Iterable<NamedRow>): void => {
-    if (ids.size > MOST) {
-      ids.clear()
-      names.clear()
+    if (known.ids.size > MOST) {
+      known.ids = new Map()
+      known.names = new Map()
     }
     for (const { id, name } of rows) {
-      ids.set(name, id)
-      names.set(id, name)
+      known.ids.set(name, id)
+      known.names.set(id, name)
     }
   }
 
   /**
-   * Returns the numbers of names. New names get one, which is committed at once and kept in memory. So it must not run in
-   * a transaction, which might be rolled back.
+   * Returns the numbers of names, and perhaps of others. New names get one, which is committed at once and kept in memory. So
+   * it must not run in a transaction, which might be rolled back.
    */
-  const number = Effect.fnUntraced(function* (wanted: ReadonlySet<string>) {
+  const number = Effect.fnUntraced(function* <A>(
+    items: ReadonlyArray<A>,
+    namesOf: (item: A) => ReadonlyArray<string | null>
+  ) {
     const turns = yield* makeTurns
-    const numbers = new Map<string, number>()
-    const unknown: Array<string> = []
-    yield* turns.visit(wanted, (name) => {
-      const id = ids.get(name)
-      if (id === undefined) {
-        unknown.push(name)
-      } else {
-        numbers.set(name, id)
+    const { ids } = known
+    const unknown = new Set<string>()
+    yield* turns.visit(items, (item) => {
+      for (const name of namesOf(item)) {
+        if (name !== null && !ids.has(name)) {
+          unknown.add(name)
+        }
       }
     })
-    const fresh = unknown.length === 0 ? [] : yield* findOrInsert(unknown)
-    // Decoding the answer took a while already.
-    yield* turns.pause
-    yield* turns.visit(fresh, (row) => {
-      numbers.set(row.name, row.id)
-      keep([row])
-    })
+    if (unknown.size > 0) {
+      const fresh = yield* findOrInsert(Array.from(unknown))
+      // Decoding the answer took a while already.
+      yield* turns.pause
+      yield* turns.visit(fresh, (row) => {
+        ids.set(row.name, row.id)
+        unknown.delete(row.name)
+        keep([row])
+      })
+    }
     // No row of names is ever deleted.
-    return numbers.size < wanted.size ? yield* Effect.die(new Error("a name of a trade has no number")) : numbers
+    return unknown.size > 0 ? yield* Effect.die(new Error("a name of a trade has no number")) : ids
   })
 
   /** Reads the names of numbers that are not in memory. */
@@ -100,7 +104,7 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
     load,
 
     /** The name of a number; undefined when it is not in memory. */
-    nameOf: (id: number): string | undefined => names.get(id)
+    nameOf: (id: number): string | undefined => known.names.get(id)
   }
 }
 

@@ -7,7 +7,7 @@ import { makeTurns } from "../../domain/loopTime.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import { newestFirst } from "../model/TradesRequest.ts"
 import type { StoredBatch, StoredLaunch } from "../model/StoredBatch.ts"
-import { columnsOf } from "./arrays.ts"
+import { BytesColumn, columnsOf } from "./arrays.ts"
 import type { TradeNames } from "./tradeNames.ts"
 import {
   COLUMN_COUNT,
@@ -99,14 +99,14 @@ const MOST_INSERTS = 20
 /** Attempts to get all names of a page of rows into memory. */
 const NAME_TRIES = 5
 
-/** Adds the names of a trade that have a number in the database. */
-const addNames = (names: Set<string>, { dex, launchpad, mint, otherToken, pool }: TapeTrade): void => {
-  for (const name of [mint, pool, dex, launchpad, otherToken?.mint ?? null]) {
-    if (name !== null) {
-      names.add(name)
-    }
-  }
-}
+/** The names of a trade that have a number in the database. */
+const namesOf = ({ dex, launchpad, mint, otherToken, pool }: TapeTrade) => [
+  mint,
+  pool,
+  dex,
+  launchpad,
+  otherToken?.mint ?? null
+]
 
 /** A table of trades: trades of blocks, or trades of single wallets. */
 export type TradeRows = "trade_rows" | "wallet_history"
@@ -193,16 +193,14 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     known: ReadonlyMap<string, number>
   ) {
     const [wallet, signature] = [remembered(packWallet), remembered(packSignature)]
-    const wide: Array<readonly [wallet: Uint8Array, signature: Uint8Array, counterparty: Uint8Array | null]> = []
+    const [wallets, signatures, counterparties] = [new BytesColumn(), new BytesColumn(), new BytesColumn()]
     yield* turns.visit(trades, (trade) => {
       const { counterparty } = trade
-      wide.push([
-        wallet(trade.wallet),
-        signature(trade.signature),
-        counterparty === undefined ? null : wallet(counterparty)
-      ])
+      wallets.add(wallet(trade.wallet))
+      signatures.add(signature(trade.signature))
+      counterparties.add(counterparty === undefined ? null : wallet(counterparty))
     })
-    const [given, packed] = [columnsOf(trades), columnsOf(wide)]
+    const given = columnsOf(trades)
     const numbers = (name: (trade: TapeTrade) => string | null) =>
       given.integers((trade) => {
         const text = name(trade)
@@ -226,8 +224,8 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
         () => numbers(({ pool }) => pool),
         () => numbers(({ dex }) => dex),
         () => numbers(({ launchpad }) => launchpad),
-        () => packed.binaries(([bytes]) => bytes),
-        () => packed.binaries(([, bytes]) => bytes),
+        () => wallets.close(),
+        () => signatures.close(),
         () => given.units(({ feeUsdNanos }) => feeUsdNanos ?? null),
         () => given.booleans(({ feeUsdNanos }) => feeUsdNanos === null),
         () => given.units(({ feeLamports }) => feeLamports ?? null),
@@ -238,7 +236,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
         () => numbers(({ otherToken }) => otherToken?.mint ?? null),
         () => given.units(({ otherToken }) => otherToken?.amount ?? null),
         () => given.shorts(({ otherToken }) => otherToken?.decimals ?? null),
-        () => packed.binaries(([, , bytes]) => bytes)
+        () => counterparties.close()
       ],
       (make) => made.push(sql`${make()}`)
     )
@@ -290,9 +288,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
      */
     insertTrades: Effect.fnUntraced(function* (chain: number, trades: ReadonlyArray<TapeTrade>) {
       const turns = yield* makeTurns
-      const wanted = new Set<string>()
-      yield* turns.visit(trades, (trade) => addNames(wanted, trade))
-      const known = yield* names.number(wanted)
+      const known = yield* names.number(trades, namesOf)
       yield* turns.pause
       const parts: Array<Effect.Success<ReturnType<typeof insertRows>>> = []
       const many = Math.max(ROWS_AT_ONCE, Math.ceil(trades.length / MOST_INSERTS))

@@ -1,0 +1,67 @@
+import { PgTypes } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { BytesColumn, columnsOf } from "../../../src/market/history/arrays.ts"
+
+const { OID } = PgTypes
+
+/** The client's own codecs, which take lists of values. */
+const own = PgTypes.makeRegistry()
+
+const bytesOf = ({ oid, value }: PgTypes.Parameter, registry?: PgTypes.Registry) =>
+  Buffer.from(Result.getOrThrow(PgTypes.encode(value, oid, registry)))
+
+const assertSame = (packed: PgTypes.Parameter, values: ReadonlyArray<unknown>, element: number) => {
+  const listed = Result.getOrThrow(PgTypes.array(values, element))
+  assert.strictEqual(packed.oid, listed.oid)
+  assert.deepStrictEqual(bytesOf(packed), bytesOf(listed, own))
+}
+
+const arrayOf = <A, I>(value: Schema.Codec<A, I>) => Schema.Array(Schema.NullOr(value))
+const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+const itself = <A>(value: A): A => value
+
+const Shorts = arrayOf(between(-(2 ** 15), 2 ** 15 - 1))
+const Integers = arrayOf(between(-(2 ** 31), 2 ** 31 - 1))
+const Times = Schema.Array(between(0, 4_000_000_000_000))
+const Units = arrayOf(Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 2n ** 64n - 1n })))
+
+describe("packed arrays", () => {
+  it.prop("have the bytes that the client makes of a list of numbers", [Shorts, Integers, Times], (given) => {
+    const [shorts, integers, times] = given
+    assertSame(columnsOf(shorts).shorts(itself), shorts, OID.int2)
+    assertSame(columnsOf(integers).integers(itself), integers, OID.int4)
+    assertSame(columnsOf(integers).floats(itself), integers, OID.float8)
+    assertSame(columnsOf(times).times(itself), times, OID.timestamptz)
+  })
+
+  it.prop("have the bytes that the client makes of other lists", [Units, arrayOf(Schema.Boolean)], (given) => {
+    const [units, booleans] = given
+    const signed = units.map((value) => (value === null ? null : BigInt.asIntN(64, value)))
+    assertSame(columnsOf(units).units(itself), signed, OID.int8)
+    assertSame(columnsOf(booleans).booleans(itself), booleans, OID.bool)
+  })
+
+  it("hold fractions, infinite numbers and NaN", () => {
+    const values = [0.1, -0, Number.POSITIVE_INFINITY, Number.NaN, null, 5e-324]
+    assertSame(columnsOf(values).floats(itself), values, OID.float8)
+  })
+
+  it("grow with their bytes", () => {
+    const values = Array.from({ length: 3_000 }, (_, n) => (n % 7 === 0 ? null : new Uint8Array(n % 90).fill(n)))
+    assertSame(columnsOf(values).binaries(itself), values, OID.bytea)
+    assertSame(new BytesColumn().close(), [], OID.bytea)
+  })
+
+  it("refuse a value that their type does not hold, instead of storing another one", () => {
+    assert.throws(() => columnsOf([2 ** 31]).integers(itself), RangeError)
+    assert.throws(() => columnsOf([1.5]).integers(itself), RangeError)
+    assert.throws(() => columnsOf([40_000]).shorts(itself), RangeError)
+    assert.throws(() => columnsOf([Number.NaN]).times(itself), RangeError)
+  })
+
+  it("leave lists of values as they are", () => {
+    const bytes = Result.getOrThrow(PgTypes.encode([1, null, 3], OID.int4Array))
+    assert.deepStrictEqual(Result.getOrThrow(PgTypes.decode(bytes, OID.int4Array, 1)), [1, null, 3])
+  })
+})
