@@ -1,7 +1,7 @@
 /** Prices of tokens at the time of a block, from their recorded swaps. */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import type { Mint } from "../../domain/Address.ts"
-import { type Leg, type Quantity } from "../../api/schemas/Trade.ts"
+import type { Leg } from "../../api/schemas/Trade.ts"
 import { medianPrice, type Weighted } from "../../tokens/poolPrice.ts"
 import { isDollar, isMoney } from "../../domain/stables.ts"
 import { TRADED_MS } from "./SolPrice.ts"
@@ -36,6 +36,133 @@ interface MoneySwap {
   readonly isSol: boolean
 }
 
+/** Tokens in one page. */
+const PAGE_TOKENS = 256
+
+/** Room for the swaps of some tokens, `MOST_MONEY_SWAPS` each. */
+interface SwapPage {
+  readonly orders: Float64Array
+  readonly timesMs: Float64Array
+  readonly units: BigUint64Array
+  readonly money: BigUint64Array
+  readonly isSol: Uint8Array
+  /** How many swaps of each token there are. */
+  readonly counts: Uint8Array
+}
+
+const newPage = (): SwapPage => {
+  const room = PAGE_TOKENS * MOST_MONEY_SWAPS
+  return {
+    orders: new Float64Array(room),
+    timesMs: new Float64Array(room),
+    units: new BigUint64Array(room),
+    money: new BigUint64Array(room),
+    isSol: new Uint8Array(room),
+    counts: new Uint8Array(PAGE_TOKENS)
+  }
+}
+
+/**
+ * The newest swaps of each token, in the order of the chain. They are outside the heap, in memory that is used again: a busy
+ * chain has thousands of them a second, each of which lives for minutes.
+ */
+class SwapLog {
+  readonly #numbers = new Map<Mint, number>()
+  readonly #pages: Array<SwapPage> = []
+  readonly #free: Array<number> = []
+
+  get tokens(): Iterable<Mint> {
+    return this.#numbers.keys()
+  }
+
+  /** The swaps of a token from the oldest to the newest. */
+  of(mint: Mint): ReadonlyArray<MoneySwap> {
+    const number = this.#numbers.get(mint)
+    if (number === undefined) {
+      return []
+    }
+    const { from, page, to } = this.#range(number)
+    return Array.from({ length: to - from }, (_, n): MoneySwap => {
+      const at = from + n
+      const [units = 0n, money = 0n] = [page.units[at], page.money[at]]
+      const [order = 0, timeMs = 0] = [page.orders[at], page.timesMs[at]]
+      return { order, timeMs, units, money, isSol: page.isSol[at] === 1 }
+    })
+  }
+
+  /** The time of the newest swap of a token; undefined without one. */
+  newestMs(mint: Mint): number | undefined {
+    const number = this.#numbers.get(mint)
+    if (number === undefined) {
+      return undefined
+    }
+    const { page, to } = this.#range(number)
+    return page.timesMs[to - 1]
+  }
+
+  /** Adds a swap that is not there yet. The oldest one leaves if there is no room. */
+  add(mint: Mint, swap: MoneySwap): void {
+    const { from, page, to } = this.#range(this.#numberOf(mint))
+    let at = to
+    while (at > from && (page.orders[at - 1] ?? 0) > swap.order) {
+      at--
+    }
+    if (at > from && page.orders[at - 1] === swap.order) {
+      return
+    }
+    if (to - from < MOST_MONEY_SWAPS) {
+      this.#move(page, at, to, at + 1)
+      page.counts[Math.floor(from / MOST_MONEY_SWAPS)] = to - from + 1
+    } else if (at === from) {
+      return
+    } else {
+      at--
+      this.#move(page, from + 1, at + 1, from)
+    }
+    page.orders[at] = swap.order
+    page.timesMs[at] = swap.timeMs
+    page.units[at] = swap.units
+    page.money[at] = swap.money
+    page.isSol[at] = swap.isSol ? 1 : 0
+  }
+
+  delete(mint: Mint): void {
+    const number = this.#numbers.get(mint)
+    if (number !== undefined) {
+      this.#numbers.delete(mint)
+      this.#free.push(number)
+    }
+  }
+
+  #move({ isSol, money, orders, timesMs, units }: SwapPage, from: number, to: number, target: number): void {
+    for (const values of [isSol, money, orders, timesMs, units]) {
+      values.copyWithin(target, from, to)
+    }
+  }
+
+  #range(number: number) {
+    const page = this.#pages[Math.floor(number / PAGE_TOKENS)]
+    if (page === undefined) {
+      throw new Error(`token ${number} has no page`)
+    }
+    const from = (number % PAGE_TOKENS) * MOST_MONEY_SWAPS
+    return { page, from, to: from + (page.counts[number % PAGE_TOKENS] ?? 0) }
+  }
+
+  #numberOf(mint: Mint): number {
+    const known = this.#numbers.get(mint)
+    if (known !== undefined) {
+      return known
+    }
+    const number = this.#free.pop() ?? this.#numbers.size
+    const page = Math.floor(number / PAGE_TOKENS)
+    const { counts } = (this.#pages[page] ??= newPage())
+    counts[number % PAGE_TOKENS] = 0
+    this.#numbers.set(mint, number)
+    return number
+  }
+}
+
 /** The time at which tokens are priced, and the nano-dollars of a SOL then; null when unknown. */
 export interface PricedAt {
   readonly timeMs: number
@@ -62,8 +189,7 @@ const weighted = ({ isSol, money, units }: MoneySwap, solNanos: bigint | null): 
  * chain alone.
  */
 export class TokenPrices {
-  /** The swaps of each token, in the order of the chain. */
-  readonly #swaps = new Map<Mint, Array<MoneySwap>>()
+  readonly #swaps = new SwapLog()
   /** Prices at the time that was asked for last, until a swap is added. A block asks for one time again and again. */
   readonly #priced = new Map<Mint, Weighted | null>()
   #pricedAt: PricedAt | null = null
@@ -75,9 +201,10 @@ export class TokenPrices {
     this.#newestMs = Math.max(this.#newestMs, timeMs)
     for (const leg of legs) {
       if (isMoney(leg.quote.mint) && !isMoney(leg.token.mint)) {
-        this.#add(leg.token, {
+        this.#add(leg.token.mint, {
           order: orderKey(leg.slot, placeOf(leg)),
           timeMs,
+          units: leg.token.amount,
           money: leg.quote.amount,
           isSol: !isDollar(leg.quote.mint)
         })
@@ -89,31 +216,19 @@ export class TokenPrices {
   recall(trades: ReadonlyArray<TapeTrade>): void {
     for (const trade of trades) {
       if (isMoneySwap(trade)) {
-        const { index, lamports, slot, timeMs, volumeUsdNanos } = trade
+        const { amount: units, index, lamports, mint, slot, timeMs, volumeUsdNanos } = trade
         const money = lamports ?? (volumeUsdNanos ?? 0n) / NANOS_PER_MICRO
-        this.#add(trade, { order: orderKey(slot, index), timeMs, money, isSol: lamports !== null })
+        this.#add(mint, { order: orderKey(slot, index), timeMs, units, money, isSol: lamports !== null })
       }
     }
   }
 
-  #add({ amount, mint }: Pick<Quantity, "amount" | "mint">, swap: Omit<MoneySwap, "units">): void {
+  #add(mint: Mint, swap: MoneySwap): void {
     const most = swap.isSol ? MAX_U64 : MAX_U64 / NANOS_PER_MICRO
-    if (amount <= 0n || swap.money <= 0n || swap.money > most || swap.timeMs < this.#newestMs - KEPT_MS) {
-      return
-    }
-    this.#pricedAt = null
-    const known = this.#swaps.get(mint)
-    if (known === undefined) {
-      this.#swaps.set(mint, [{ ...swap, units: amount }])
-      return
-    }
-    const at = known.findLastIndex(({ order }) => order <= swap.order)
-    if (known[at]?.order === swap.order) {
-      return
-    }
-    known.splice(at + 1, 0, { ...swap, units: amount })
-    if (known.length > MOST_MONEY_SWAPS) {
-      known.shift()
+    const isInside = swap.units > 0n && swap.units <= MAX_U64 && swap.money > 0n && swap.money <= most
+    if (isInside && swap.timeMs >= this.#newestMs - KEPT_MS) {
+      this.#pricedAt = null
+      this.#swaps.add(mint, swap)
     }
   }
 
@@ -124,8 +239,8 @@ export class TokenPrices {
     }
     this.#forgotMs = this.#newestMs
     this.#pricedAt = null
-    for (const [mint, swaps] of this.#swaps) {
-      if ((swaps.at(-1)?.timeMs ?? 0) < this.#newestMs - KEPT_MS) {
+    for (const mint of this.#swaps.tokens) {
+      if ((this.#swaps.newestMs(mint) ?? 0) < this.#newestMs - KEPT_MS) {
         this.#swaps.delete(mint)
       }
     }
@@ -155,7 +270,8 @@ export class TokenPrices {
   }
 
   #newlyPriced(mint: Mint, { solNanos, timeMs }: PricedAt): Weighted | null {
-    const recent = (this.#swaps.get(mint) ?? [])
+    const recent = this.#swaps
+      .of(mint)
       .filter((swap) => Math.abs(timeMs - swap.timeMs) <= TRADED_MS)
       .flatMap((swap) => weighted(swap, solNanos))
     const weight = recent.reduce((sum, each) => sum + each.weight, 0n)
