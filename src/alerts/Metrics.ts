@@ -27,12 +27,14 @@ const SPARE = 1024
 
 const SOL_SCALE = tenTo(9)
 
+type SolPriced = Pick<TapeTrade, "amount" | "lamports" | "priceUsd" | "solUsdNanos">
+
 /**
  * SOL for one whole token as in the chart in SOL: exactly as the pool traded, or for a trade against another mint its price
  * in dollars over the block's price of SOL. Null when neither is known.
  */
 const priceInSol = (
-  { amount, lamports, priceUsd, solUsdNanos }: TapeTrade,
+  { amount, lamports, priceUsd, solUsdNanos }: SolPriced,
   decimals: number | null
 ): Rational | null => {
   if (lamports !== null) {
@@ -44,6 +46,27 @@ const priceInSol = (
   return price === null || solUsdNanos === null || solUsdNanos <= 0n
     ? null
     : divide(price, { numerator: solUsdNanos, denominator: NANOS_PER_USD })
+}
+
+/** True when the price in SOL is known. Makes no price: a busy chain has thousands of swaps a second. */
+const isPricedInSol = (trade: SolPriced, decimals: number | null): boolean =>
+  trade.lamports === null
+    ? priceInSol(trade, decimals) !== null
+    : trade.lamports > 0n && trade.amount > 0n && decimals !== null
+
+/** Place and time of a swap. Later swaps change it in place, so that they leave nothing behind. */
+interface LastSwap {
+  place: number
+  timeMs: number
+}
+
+/** The last swap of a token with a price in SOL, and what its price is made of. */
+interface LastSolSwap extends LastSwap {
+  amount: bigint
+  lamports: bigint | null
+  priceUsd: number | null
+  solUsdNanos: bigint | null
+  decimals: number | null
 }
 
 /** The price that the last swap of a token set. */
@@ -66,9 +89,9 @@ export class Metrics {
   readonly #medians: MedianPrices
   readonly #activity: ActivityMetrics
   /** The last price in SOL of every token: the tape keeps dollars only. */
-  readonly #inSol = new Map<Mint, LastPrice>()
+  readonly #inSol = new Map<Mint, LastSolSwap>()
   /** Place and time of the last swap with a price in dollars: the tape keeps the place only. */
-  readonly #inUsdAt = new Map<Mint, { readonly place: number; readonly timeMs: number }>()
+  readonly #inUsdAt = new Map<Mint, LastSwap>()
   readonly #unknown = new UnknownSpans()
 
   constructor(
@@ -115,12 +138,35 @@ export class Metrics {
   #noteSwap(trade: TapeTrade): void {
     const { mint, priceUsd, timeMs } = trade
     const place = orderKey(trade.slot, trade.index)
-    const value = this.#solPrice(trade)
-    if (value !== null && place > (this.#inSol.get(mint)?.place ?? -1)) {
-      this.#inSol.set(mint, { value, place, timeMs })
+    this.#noteSolSwap(trade, place)
+    if (priceUsd !== null) {
+      const known = this.#inUsdAt.get(mint)
+      if (known === undefined) {
+        this.#inUsdAt.set(mint, { place, timeMs })
+      } else if (place > known.place) {
+        known.place = place
+        known.timeMs = timeMs
+      }
     }
-    if (priceUsd !== null && place > (this.#inUsdAt.get(mint)?.place ?? -1)) {
-      this.#inUsdAt.set(mint, { place, timeMs })
+  }
+
+  #noteSolSwap(trade: TapeTrade, place: number): void {
+    const { amount, lamports, mint, priceUsd, solUsdNanos, timeMs } = trade
+    const decimals = this.#decimalsOf(trade)
+    if (mint === SOL || !isPricedInSol(trade, decimals)) {
+      return
+    }
+    const known = this.#inSol.get(mint)
+    if (known === undefined) {
+      this.#inSol.set(mint, { amount, lamports, priceUsd, solUsdNanos, decimals, place, timeMs })
+    } else if (place > known.place) {
+      known.amount = amount
+      known.lamports = lamports
+      known.priceUsd = priceUsd
+      known.solUsdNanos = solUsdNanos
+      known.decimals = decimals
+      known.place = place
+      known.timeMs = timeMs
     }
   }
 
@@ -256,11 +302,21 @@ export class Metrics {
   }
 
   #solPrice(trade: TapeTrade): Rational | null {
-    return trade.mint === SOL ? null : priceInSol(trade, trade.decimals ?? this.#tape.decimalsOf(trade.mint))
+    return trade.mint === SOL ? null : priceInSol(trade, this.#decimalsOf(trade))
+  }
+
+  #decimalsOf({ decimals, mint }: TapeTrade): number | null {
+    return decimals ?? this.#tape.decimalsOf(mint)
   }
 
   #lastOf(mint: Mint, metric: Measure["metric"]) {
-    return metric === "price_sol" ? this.#inSol.get(mint) : this.#lastUsd(mint)
+    return metric === "price_sol" ? this.#lastSol(mint) : this.#lastUsd(mint)
+  }
+
+  #lastSol(mint: Mint): LastPrice | undefined {
+    const last = this.#inSol.get(mint)
+    const value = last === undefined ? null : priceInSol(last, last.decimals)
+    return last === undefined || value === null ? undefined : { value, place: last.place, timeMs: last.timeMs }
   }
 
   #lastUsd(mint: Mint): LastPrice | undefined {

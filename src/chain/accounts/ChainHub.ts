@@ -23,10 +23,11 @@ export interface Follower {
   refresh(addresses: Iterable<Address>): Effect.Effect<void>
 }
 
+/** Changed in place: a busy chain writes thousands of accounts a second. */
 interface ReceivedState {
-  readonly slot: number
-  readonly account: OnChainAccount | null
-  readonly heardAtMs: number
+  slot: number
+  account: OnChainAccount | null
+  heardAtMs: number
 }
 
 interface Followed {
@@ -56,7 +57,11 @@ export class ChainHub extends Context.Service<
         const { accounts, slot } = event._tag === "Writes" ? event : event.snapshot
         for (const [address, account] of accounts) {
           const known = followed.get(address)
-          if (known !== undefined) {
+          if (known?.received !== undefined) {
+            known.received.slot = slot
+            known.received.account = account
+            known.received.heardAtMs = heardAtMs
+          } else if (known !== undefined) {
             known.received = { slot, account, heardAtMs }
           }
         }
