@@ -9,7 +9,7 @@ const oldBytes = () =>
 const round = Effect.all(
   Array.from({ length: 20 }, () =>
     Effect.suspend(() => {
-      const work = new Array<number>(10_000).fill(1)
+      const work = Array.from({ length: 10_000 }, () => 1)
       return Effect.map(ownTurn, () => work.length)
     })
   ),
