@@ -40,6 +40,9 @@ export class ChainState implements Listener {
   arrivals = 0
   /** The newest slot received at the feed's commitment. Reads must not be older. */
   committedSlot = 0
+  /** The newest slot that the source has reported, and the newest slot with a write. */
+  #reportedSlot = 0
+  #writtenSlot = 0
   /** Faults that did not end the connection. */
   readonly faults = new FeedFaults()
   /** Hosts of the nodes in use. */
@@ -252,6 +255,8 @@ export class ChainState implements Listener {
     this.#dropped.length = 0
     this.heard.startAnew()
     this.committedSlot = 0
+    this.#reportedSlot = 0
+    this.#writtenSlot = 0
     this.#polled = null
     this.#clock = new KnownClock()
     this.changed.openUnsafe()
@@ -307,6 +312,7 @@ export class ChainState implements Listener {
   onCommitted(slot: number, parent = slot - 1): void {
     this.#checkOverlap(slot)
     this.committedSlot = Math.max(this.committedSlot, slot)
+    this.#reportedSlot = Math.max(this.#reportedSlot, slot)
     if (!this.#reportsSlots && this.#buffer.size > 0) {
       // After a pause this slot counts as ended too. A Geyser may have no pause between slots.
       this.#hasArrived()
@@ -319,6 +325,7 @@ export class ChainState implements Listener {
     this.#checkOverlap(state.slot)
     this.heard.take(state.slot)
     this.committedSlot = Math.max(this.committedSlot, state.slot)
+    this.#writtenSlot = Math.max(this.#writtenSlot, state.slot)
     if (address === CLOCK) {
       this.#hasClockWrites = true
       this.clockHeard.openUnsafe()
@@ -370,7 +377,12 @@ export class ChainState implements Listener {
       this.#buffer.endReplay()
       this.#outbox.markLagging()
     }
-    this.settle(Math.min(this.#reportsSlots ? this.heard.slot : Infinity, this.heard.reached))
+    this.settle(Math.min(this.#reportsSlots ? this.#endedByReport : Infinity, this.heard.reached))
+  }
+
+  /** The newest slot that has ended where the source reports slots. Half of the writes of a later slot may have arrived. */
+  get #endedByReport(): number {
+    return this.#writtenSlot > this.#reportedSlot ? this.#writtenSlot - 1 : this.heard.slot
   }
 
   /** Emits the slots before this one that every connection has reached. Drops connections that hold up too much. */

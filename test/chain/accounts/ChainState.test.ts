@@ -9,13 +9,14 @@ import { RelayedWrites } from "../../../src/chain/bus/RelayedWrites.ts"
 import { addressToBytes } from "../../../src/domain/Address.ts"
 import { randomFrom } from "../../programs/syntheticPools.ts"
 import { at } from "../../quotes/toyChain.ts"
+import { holding } from "./accounts.ts"
 
-const sceneWith = Effect.fnUntraced(function* (relay?: RelayedWrites) {
+const sceneWith = Effect.fnUntraced(function* (relay?: RelayedWrites, reportsSlots = false) {
   const wanted = new Set<Address>()
   const buffer = new AccountBuffer((address) => !wanted.has(address))
   const outbox = yield* makeOutbox(1000, () => buffer.everything())
   const time = yield* Clock.Clock
-  const state = new ChainState({ buffer, outbox, wanted, commitment: "confirmed", time, relay })
+  const state = new ChainState({ buffer, outbox, wanted, commitment: "confirmed", time, relay, reportsSlots })
   const followed = new Set<Address>()
   let asked = 0
   const node = {
@@ -38,7 +39,7 @@ const sceneWith = Effect.fnUntraced(function* (relay?: RelayedWrites) {
     return count
   }
   state.connect()
-  return { followed, state, sync, takeAsked, wanted }
+  return { buffer, followed, state, sync, takeAsked, wanted }
 })
 
 const sorted = (addresses: Iterable<Address>) => Array.from(new Set(addresses)).toSorted()
@@ -97,6 +98,39 @@ describe("the accounts that a connection follows", () => {
       assert.isTrue(followed.has(at(250)))
       assert.isFalse(followed.has(at(1)))
       assert.isAtMost(takeAsked(), 4)
+    })
+  )
+})
+
+describe("the writes of a source that reports its slots", () => {
+  it.effect("wait for the report of their slot, however long no other write comes", () =>
+    Effect.gen(function* () {
+      const { buffer, state } = yield* sceneWith(undefined, true)
+      const [a, b] = [at(1), at(2)]
+      const write = (address: Address, slot: number) =>
+        state.onWrite(address, { slot, account: holding(address, [slot], slot) })
+      const slots = () => [buffer.state(a)?.slot, buffer.state(b)?.slot]
+      state.watch([a, b])
+      state.onCommitted(10)
+      const read = [a, b].map((address) => [address, { slot: 10, account: holding(address, [10], 10) }] as const)
+      state.answer(state.unread(), new Map(read), 0)
+      state.settleQuiet()
+      assert.deepStrictEqual(slots(), [10, 10])
+
+      write(a, 11)
+      // Half of the slot has come, and then nothing for a while.
+      state.settleQuiet()
+      assert.deepStrictEqual(slots(), [10, 10])
+      write(b, 11)
+      state.onCommitted(11)
+      state.settleQuiet()
+      assert.deepStrictEqual(slots(), [11, 11])
+
+      write(a, 12)
+      // A slot without a report ends with the next one.
+      write(b, 13)
+      state.settleQuiet()
+      assert.deepStrictEqual(slots(), [12, 11])
     })
   )
 })
