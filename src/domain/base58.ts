@@ -222,7 +222,10 @@ const shortFromBase58 = (text: string, zeros: number): Uint8Array | null => {
     addPower(halves, halvesOfLimb[power] ?? HALVES, limbsInHalves, power, value)
   }
   carryOver(halves, HALF, HALVES)
-  const top = halves.findLastIndex((half) => half > 0)
+  let top = HALVES - 1
+  while (top >= 0 && halves[top] === 0) {
+    top -= 1
+  }
   const size = top < 0 ? 0 : top * 2 + ((halves[top] ?? 0) > 255 ? 2 : 1)
   const bytes = new Uint8Array(zeros + size)
   for (let at = 0; at < size; at++) {

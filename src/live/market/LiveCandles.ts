@@ -1,6 +1,7 @@
 /** Live candles and prices: changed topics, each at most four times a second. */
 import { Cause, Clock, Effect, Fiber, type Scope } from "effect"
 import type { ChartBar } from "../../api/schemas/Chart.ts"
+import type { Address } from "../../domain/Address.ts"
 import type { TapeTrade } from "../../market/model/TapeTrade.ts"
 import { widthOf } from "../../market/model/resolutions.ts"
 import type { PricedBatch } from "../../market/model/TradeBatch.ts"
@@ -59,6 +60,8 @@ interface CandleProgress {
   open: string
 }
 
+const NO_TOPICS: ReadonlyArray<Topic> = []
+
 /** Topics of candles and prices that wait to be sent. */
 export class LiveCandles {
   readonly #hub: MarketHub
@@ -95,13 +98,14 @@ export class LiveCandles {
     this.#catchUp.note(timeMs, clock.currentTimeMillisUnsafe(), monotonicMs(clock))
     for (const trade of this.#hub.hasTopics ? trades : []) {
       if (trade.role === "pool" || trade.role === "both") {
-        for (const topic of this.#hub.topicsOf("price", trade.mint)) {
+        // Most trades concern nobody: no iterator is made for them.
+        const prices = this.#hub.topicsOf("price", trade.mint)
+        for (const topic of prices.size === 0 ? NO_TOPICS : prices) {
           this.#prices.set(topic, trade)
         }
-        for (const name of trade.pool === null ? [trade.mint] : [trade.mint, trade.pool]) {
-          for (const topic of this.#hub.topicsOf("candles", name)) {
-            this.#candles.add(topic)
-          }
+        this.#noteCandles(trade.mint)
+        if (trade.pool !== null) {
+          this.#noteCandles(trade.pool)
         }
       }
     }
@@ -109,6 +113,13 @@ export class LiveCandles {
       if (timeMs >= endMs) {
         topics.forEach((topic) => this.#candles.add(topic))
       }
+    }
+  }
+
+  #noteCandles(name: Address): void {
+    const topics = this.#hub.topicsOf("candles", name)
+    for (const topic of topics.size === 0 ? NO_TOPICS : topics) {
+      this.#candles.add(topic)
     }
   }
 

@@ -33,6 +33,8 @@ export const COALESCE_FROM = 64 * 1024
 export const MOST_MESSAGES = 300
 const MINUTE_MS = 60_000
 
+const NO_TOPICS: ReadonlySet<Topic> = new Set()
+
 type Connection = LiveConnection<MarketStream>
 
 /** The sources of a hub. */
@@ -74,8 +76,8 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
   }
 
   /** The topics of a channel that concern an address; without one, those of the whole channel. */
-  topicsOf(channel: Channel, address = ""): Iterable<Topic> {
-    return this.#index.get(channel)?.get(address) ?? []
+  topicsOf(channel: Channel, address = ""): ReadonlySet<Topic> {
+    return this.#index.get(channel)?.get(address) ?? NO_TOPICS
   }
 
   /** Opens a stream without subscriptions; null at the connection limit. */

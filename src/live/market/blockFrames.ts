@@ -96,22 +96,24 @@ const shows = (topic: Topic, trade: TapeTrade): boolean => {
 
 const NO_TOPICS: ReadonlyArray<Topic> = []
 
-/** Topics of trades that show a trade. Most trades have none, so nothing is allocated for these. */
-const topicsOfTrade = (hub: MarketHub, trade: TapeTrade): ReadonlyArray<Topic> => {
-  let shown: Array<Topic> | undefined
-  const add = (topics: Iterable<Topic>): void => {
-    for (const topic of topics) {
-      if (shows(topic, trade)) {
-        shown = shown ?? []
-        shown.push(topic)
-      }
+/** Adds the topics that show a trade. */
+const addShown = (shown: Array<Topic> | undefined, topics: ReadonlySet<Topic>, trade: TapeTrade) => {
+  let all = shown
+  for (const topic of topics.size === 0 ? NO_TOPICS : topics) {
+    if (shows(topic, trade)) {
+      all ??= []
+      all.push(topic)
     }
   }
-  add(hub.topicsOf("trades", trade.mint))
-  add(trade.pool === null ? NO_TOPICS : hub.topicsOf("trades", trade.pool))
-  add(hub.topicsOf("trades", trade.wallet))
-  add(hub.topicsOf("trades"))
-  return shown ?? NO_TOPICS
+  return all
+}
+
+/** Topics of trades that show a trade. Most trades have none, so nothing is allocated for these. */
+const topicsOfTrade = (hub: MarketHub, trade: TapeTrade): ReadonlyArray<Topic> => {
+  let shown = addShown(undefined, hub.topicsOf("trades", trade.mint), trade)
+  shown = trade.pool === null ? shown : addShown(shown, hub.topicsOf("trades", trade.pool), trade)
+  shown = addShown(shown, hub.topicsOf("trades", trade.wallet), trade)
+  return addShown(shown, hub.topicsOf("trades"), trade) ?? NO_TOPICS
 }
 
 /** Topics of liquidity that show a change. */
