@@ -1,3 +1,4 @@
+import type { Types } from "effect"
 import { isActivity, isOfWallet } from "../api/schemas/Alert.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import { tenTo } from "../domain/decimal.ts"
@@ -27,14 +28,14 @@ const SPARE = 1024
 
 const SOL_SCALE = tenTo(9)
 
-type SolPriced = Pick<TapeTrade, "amount" | "lamports" | "priceUsd" | "solUsdNanos">
+type PriceParts = Pick<TapeTrade, "amount" | "lamports" | "priceUsd" | "solUsdNanos">
 
 /**
  * SOL for one whole token as in the chart in SOL: exactly as the pool traded, or for a trade against another mint its price
  * in dollars over the block's price of SOL. Null when neither is known.
  */
 const priceInSol = (
-  { amount, lamports, priceUsd, solUsdNanos }: SolPriced,
+  { amount, lamports, priceUsd, solUsdNanos }: PriceParts,
   decimals: number | null
 ): Rational | null => {
   if (lamports !== null) {
@@ -48,24 +49,20 @@ const priceInSol = (
     : divide(price, { numerator: solUsdNanos, denominator: NANOS_PER_USD })
 }
 
-/** True when the price in SOL is known. Makes no price: a busy chain has thousands of swaps a second. */
-const isPricedInSol = (trade: SolPriced, decimals: number | null): boolean =>
+/** True when `priceInSol` gives a price. Builds no fraction for a swap against SOL: a busy chain has thousands a second. */
+const isPricedInSol = (trade: PriceParts, decimals: number | null): boolean =>
   trade.lamports === null
     ? priceInSol(trade, decimals) !== null
     : trade.lamports > 0n && trade.amount > 0n && decimals !== null
 
-/** Place and time of a swap. Later swaps change it in place, so that they leave nothing behind. */
+/** Place and time of a swap. Later swaps overwrite it, so they create no garbage. */
 interface LastSwap {
   place: number
   timeMs: number
 }
 
 /** The last swap of a token with a price in SOL, and what its price is made of. */
-interface LastSolSwap extends LastSwap {
-  amount: bigint
-  lamports: bigint | null
-  priceUsd: number | null
-  solUsdNanos: bigint | null
+interface LastSolSwap extends LastSwap, Types.Mutable<PriceParts> {
   decimals: number | null
 }
 
@@ -88,7 +85,7 @@ export class Metrics {
   readonly #tokens: Pick<TokenBook["Service"], "read">
   readonly #medians: MedianPrices
   readonly #activity: ActivityMetrics
-  /** The last price in SOL of every token: the tape keeps dollars only. */
+  /** The last swap of each token with a price in SOL: the tape keeps dollars only. */
   readonly #inSol = new Map<Mint, LastSolSwap>()
   /** Place and time of the last swap with a price in dollars: the tape keeps the place only. */
   readonly #inUsdAt = new Map<Mint, LastSwap>()
@@ -315,8 +312,11 @@ export class Metrics {
 
   #lastSol(mint: Mint): LastPrice | undefined {
     const last = this.#inSol.get(mint)
-    const value = last === undefined ? null : priceInSol(last, last.decimals)
-    return last === undefined || value === null ? undefined : { value, place: last.place, timeMs: last.timeMs }
+    if (last === undefined) {
+      return undefined
+    }
+    const value = priceInSol(last, last.decimals)
+    return value === null ? undefined : { value, place: last.place, timeMs: last.timeMs }
   }
 
   #lastUsd(mint: Mint): LastPrice | undefined {

@@ -45,27 +45,27 @@ export const withinTurns =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>
     Effect.raceFirst(effect, Effect.andThen(sleepInTurns(limit), late))
 
-/** What waits for a turn. */
+/** A fiber or queue that waits for a turn. */
 interface Waiter {
-  /** Null once it no longer waits. */
+  /** Null once the fiber is interrupted. */
   run: (() => void) | null
 }
 
 /**
- * What waits, oldest first. An array and no `Set`: the old table of a set that grows or shrinks refers to its new one, so that
- * a single table in the old space keeps all later ones alive, and what waited in them, until the whole heap is marked.
+ * Waiters, oldest first. An array, not a `Set`: when a set grows or shrinks, its old table points to the new one. One table in
+ * the old space then keeps all later tables and their waiters alive until a full collection.
  */
-const line: { waiters: Array<Waiter>; next: number; isArmed: boolean } = { waiters: [], next: 0, isArmed: false }
+const queue: { waiters: Array<Waiter>; next: number; isArmed: boolean } = { waiters: [], next: 0, isArmed: false }
 
 const arm = (): void => {
-  if (!line.isArmed && line.next < line.waiters.length) {
-    line.isArmed = true
+  if (!queue.isArmed && queue.next < queue.waiters.length) {
+    queue.isArmed = true
     setImmediate(runWaiting)
   }
 }
 
 const wait = (waiter: Waiter): void => {
-  line.waiters.push(waiter)
+  queue.waiters.push(waiter)
   arm()
 }
 
@@ -77,21 +77,21 @@ const SHARED_MS = 1
  * sockets, and so do those that wait again.
  */
 const runWaiting = (): void => {
-  line.isArmed = false
+  queue.isArmed = false
   const endMs = performance.now() + SHARED_MS
-  const end = line.waiters.length
+  const end = queue.waiters.length
   try {
-    while (line.next < end) {
-      const run = line.waiters[line.next]?.run
-      line.next += 1
+    while (queue.next < end) {
+      const run = queue.waiters[queue.next]?.run
+      queue.next += 1
       run?.()
       if (performance.now() >= endMs) {
         break
       }
     }
   } finally {
-    line.waiters = line.waiters.slice(line.next)
-    line.next = 0
+    queue.waiters = queue.waiters.slice(queue.next)
+    queue.next = 0
     arm()
   }
 }

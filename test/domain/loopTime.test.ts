@@ -2,6 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
 import { makeTurns, ownTurn, TurnQueue, visitInTurns, withinTurns } from "../../src/domain/loopTime.ts"
 import { blockLoop } from "../support/blockLoop.ts"
 
@@ -51,9 +52,11 @@ const countTurns = Effect.acquireRelease(
 )
 
 describe("ownTurn", () => {
-  it("keeps nothing alive that has waited", () => {
-    const program = new URL("../support/turnMemory.ts", import.meta.url).pathname
-    const grownMb = Number(execFileSync(process.execPath, ["--expose-gc", program], { encoding: "utf8" }))
+  it("frees what a fiber held while it waited", () => {
+    const program = fileURLToPath(new URL("../support/turnMemory.ts", import.meta.url))
+    const grownMb = Number(
+      execFileSync(process.execPath, ["--expose-gc", program], { encoding: "utf8", timeout: 60_000 })
+    )
     assert.isBelow(grownMb, 1)
   })
 

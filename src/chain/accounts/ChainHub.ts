@@ -23,7 +23,7 @@ export interface Follower {
   refresh(addresses: Iterable<Address>): Effect.Effect<void>
 }
 
-/** Changed in place: a busy chain writes thousands of accounts a second. */
+/** The newest state of an account. Changed in place: a busy chain writes thousands of accounts a second. */
 interface ReceivedState {
   slot: number
   account: OnChainAccount | null

@@ -1,9 +1,10 @@
 /**
- * Turns rows into PostgreSQL arrays, one array per column, for `unnest` and `any`. They are packed into bytes as they are
- * made: a list of the values would stay in memory until its statement is sent, and every collection would copy it meanwhile.
+ * Turns rows into PostgreSQL arrays, one array per column, for `unnest` and `any`. Each array is packed into bytes at once. A
+ * list of values would live until its statement is sent, and the garbage collector would have to copy it.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
+import { MAX_U64 } from "../../domain/Amount.ts"
 
 const { OID } = PgTypes
 
@@ -11,161 +12,135 @@ type Cell<Row, A> = (row: Row) => A
 
 /** Dimensions, a flag for nulls, the element type, the count, and the index of the first element. */
 const HEAD_BYTES = 20
+/** Head of an empty array, which has no dimension. */
+const EMPTY_BYTES = 12
 /** Bytes before each element: its length, or -1 for null. */
 const LENGTH_BYTES = 4
-/** What an array without elements has: no dimension. */
-const EMPTY_BYTES = 12
 
+const LEAST_I64 = -(2n ** 63n)
 /** 2000-01-01 in milliseconds since the Unix epoch. */
 const POSTGRES_EPOCH_MS = 946_684_800_000
+/** The latest `Date`, in milliseconds since the Unix epoch. */
+const MOST_MS = 8.64e15
 
-class PackedArray {
-  readonly bytes: Uint8Array
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
-  }
+/** How PostgreSQL stores a type in binary. */
+interface ElementType<A> {
+  readonly oid: number
+  readonly arrayOid: number
+  /** False for a value that would be stored as another one. */
+  readonly holds: (value: A) => boolean
+  readonly sizeOf: (value: A) => number
+  readonly write: (view: DataView, at: number, value: A, bytes: Uint8Array) => void
 }
 
-/** How the values of a type become bytes. `write` throws for a value that the type does not hold. */
-interface Width<A> {
-  readonly element: number
-  readonly array: number
-  readonly bytes: number
-  readonly write: (view: DataView, at: number, value: A) => void
+const int2: ElementType<number> = {
+  oid: OID.int2,
+  arrayOid: OID.int2Array,
+  holds: (value) => value === (value << 16) >> 16,
+  sizeOf: () => 2,
+  write: (view, at, value) => view.setInt16(at, value)
 }
 
-const outside = (value: unknown, type: string): never => {
-  throw new RangeError(`${String(value)} is no ${type}`)
+const int4: ElementType<number> = {
+  oid: OID.int4,
+  arrayOid: OID.int4Array,
+  holds: (value) => value === (value | 0),
+  sizeOf: () => 4,
+  write: (view, at, value) => view.setInt32(at, value)
 }
 
-const int2: Width<number> = {
-  element: OID.int2,
-  array: OID.int2Array,
-  bytes: 2,
-  write: (view, at, value) =>
-    value === (value << 16) >> 16 ? view.setInt16(at, value) : outside(value, "16-bit integer")
-}
-
-const int4: Width<number> = {
-  element: OID.int4,
-  array: OID.int4Array,
-  bytes: 4,
-  write: (view, at, value) => (value === (value | 0) ? view.setInt32(at, value) : outside(value, "32-bit integer"))
-}
-
-/** A u64 is stored as the signed integer with the same bits. */
-const units: Width<bigint> = {
-  element: OID.int8,
-  array: OID.int8Array,
-  bytes: 8,
+/** A signed integer, or a u64, which is stored as the signed integer with the same bits. */
+const u64: ElementType<bigint> = {
+  oid: OID.int8,
+  arrayOid: OID.int8Array,
+  holds: (value) => value >= LEAST_I64 && value <= MAX_U64,
+  sizeOf: () => 8,
   write: (view, at, value) => view.setBigInt64(at, value)
 }
 
-const float8: Width<number> = {
-  element: OID.float8,
-  array: OID.float8Array,
-  bytes: 8,
+const float8: ElementType<number> = {
+  oid: OID.float8,
+  arrayOid: OID.float8Array,
+  holds: (value) => typeof value === "number",
+  sizeOf: () => 8,
   write: (view, at, value) => view.setFloat64(at, value)
 }
 
-const bool: Width<boolean> = {
-  element: OID.bool,
-  array: OID.boolArray,
-  bytes: 1,
+const bool: ElementType<boolean> = {
+  oid: OID.bool,
+  arrayOid: OID.boolArray,
+  holds: (value) => typeof value === "boolean",
+  sizeOf: () => 1,
   write: (view, at, value) => view.setUint8(at, value ? 1 : 0)
 }
 
-/** Milliseconds since the Unix epoch. */
-const timestamptz: Width<number> = {
-  element: OID.timestamptz,
-  array: OID.timestamptzArray,
-  bytes: 8,
-  write: (view, at, ms) =>
-    Number.isSafeInteger(ms) ? view.setBigInt64(at, BigInt(ms - POSTGRES_EPOCH_MS) * 1000n) : outside(ms, "time")
+/** Whole milliseconds since the Unix epoch, in the range of a `Date`. */
+const timestamptz: ElementType<number> = {
+  oid: OID.timestamptz,
+  arrayOid: OID.timestamptzArray,
+  holds: (ms) => Number.isInteger(ms) && Math.abs(ms) <= MOST_MS,
+  sizeOf: () => 8,
+  write: (view, at, ms) => view.setBigInt64(at, BigInt(ms - POSTGRES_EPOCH_MS) * 1000n)
+}
+
+const bytea: ElementType<Uint8Array> = {
+  oid: OID.bytea,
+  arrayOid: OID.byteaArray,
+  holds: (value) => value instanceof Uint8Array,
+  sizeOf: ({ length }) => length,
+  write: (_, at, value, bytes) => bytes.set(value, at)
 }
 
 const viewOf = ({ buffer, byteLength, byteOffset }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
 
-const parameter = (oid: number, value: PackedArray): PgTypes.Parameter => ({
-  [PgTypes.ParameterTypeId]: PgTypes.ParameterTypeId,
-  oid,
-  value
-})
-
-/** Writes the head of `count` elements, whose end is `end`. */
-const closed = (
-  bytes: Uint8Array,
-  view: DataView,
-  {
-    array,
-    count,
-    element,
-    end,
-    hasNull
-  }: Pick<Width<never>, "array" | "element"> & {
-    readonly count: number
-    readonly end: number
-    readonly hasNull: boolean
-  }
-) => {
-  view.setInt32(0, count === 0 ? 0 : 1)
-  view.setInt32(4, hasNull ? 1 : 0)
-  view.setInt32(8, element)
-  view.setInt32(12, count)
-  view.setInt32(16, 1)
-  return parameter(array, new PackedArray(bytes.subarray(0, count === 0 ? EMPTY_BYTES : end)))
-}
-
-const packed = <A, Row>(
-  { array, bytes: width, element, write }: Width<A>,
-  rows: ReadonlyArray<Row>,
-  cell: Cell<Row, A | null>
-): PgTypes.Parameter => {
-  const bytes = Buffer.allocUnsafe(HEAD_BYTES + rows.length * (LENGTH_BYTES + width))
-  const view = viewOf(bytes)
-  let end = HEAD_BYTES
-  let hasNull = false
-  for (const row of rows) {
-    const value = cell(row)
-    view.setInt32(end, value === null ? -1 : width)
-    end += LENGTH_BYTES
-    if (value === null) {
-      hasNull = true
-    } else {
-      write(view, end, value)
-      end += width
-    }
-  }
-  return closed(bytes, view, { array, element, count: rows.length, end, hasNull })
-}
-
-const FIRST_BYTES = 4096
-
-/** A column of bytes, one value after the other. */
-export class BytesColumn {
-  #bytes = Buffer.allocUnsafe(FIRST_BYTES)
-  #view = viewOf(this.#bytes)
+/** The array of a column while it is made, one value after the other. */
+class Column<A> {
+  readonly #type: ElementType<A>
+  #bytes: Buffer
+  #view: DataView
   #end = HEAD_BYTES
   #count = 0
   #hasNull = false
+  #fault: PgTypes.CodecError | null = null
 
-  add(value: Uint8Array | null): void {
-    this.#makeRoom(LENGTH_BYTES + (value === null ? 0 : value.length))
-    this.#view.setInt32(this.#end, value === null ? -1 : value.length)
-    this.#end += LENGTH_BYTES
-    this.#count += 1
+  /** Begins with room for some elements of eight bytes. */
+  constructor(type: ElementType<A>, elements: number) {
+    this.#type = type
+    this.#bytes = Buffer.allocUnsafe(HEAD_BYTES + elements * (LENGTH_BYTES + 8))
+    this.#view = viewOf(this.#bytes)
+  }
+
+  /** Adds a value. The statement fails if the type does not hold it. */
+  add(value: A | null): void {
+    if (value !== null && !this.#type.holds(value)) {
+      this.#fault ??= new PgTypes.CodecError({ message: `an array of type ${this.#type.oid} cannot hold ${value}` })
+      return
+    }
+    const size = value === null ? 0 : this.#type.sizeOf(value)
+    this.#makeRoom(LENGTH_BYTES + size)
+    this.#view.setInt32(this.#end, value === null ? -1 : size)
     if (value === null) {
       this.#hasNull = true
     } else {
-      this.#bytes.set(value, this.#end)
-      this.#end += value.length
+      this.#type.write(this.#view, this.#end + LENGTH_BYTES, value, this.#bytes)
     }
+    this.#end += LENGTH_BYTES + size
+    this.#count += 1
   }
 
-  /** The array of all values. No value may follow. */
+  /** The array of all values. Call it last. */
   close(): PgTypes.Parameter {
-    const state = { count: this.#count, end: this.#end, hasNull: this.#hasNull }
-    return closed(this.#bytes, this.#view, { array: OID.byteaArray, element: OID.bytea, ...state })
+    const isEmpty = this.#count === 0
+    this.#view.setInt32(0, isEmpty ? 0 : 1)
+    this.#view.setInt32(4, this.#hasNull ? 1 : 0)
+    this.#view.setInt32(8, this.#type.oid)
+    this.#view.setInt32(12, this.#count)
+    this.#view.setInt32(16, 1)
+    return {
+      [PgTypes.ParameterTypeId]: PgTypes.ParameterTypeId,
+      oid: this.#type.arrayOid,
+      value: this.#fault ?? this.#bytes.subarray(0, isEmpty ? EMPTY_BYTES : this.#end)
+    }
   }
 
   #makeRoom(more: number): void {
@@ -179,28 +154,32 @@ export class BytesColumn {
   }
 }
 
+/** A column of bytes, of some rows. */
+export const bytesColumn = (rows: number) => new Column(bytea, rows)
+
 const plain = PgTypes.makeRegistry()
 
-// A client knows an array as a list of its values. From here on it takes packed arrays too.
-for (const oid of [bool, float8, int2, int4, timestamptz, units].map(({ array }) => array).concat(OID.byteaArray)) {
-  PgTypes.register<unknown>(oid, {
-    encode: (value) => (value instanceof PackedArray ? Result.succeed(value.bytes) : PgTypes.encode(value, oid, plain)),
-    decode: (bytes) => PgTypes.decode(bytes, oid, 1, plain)
+// The client encodes arrays from lists only. Accept packed arrays too, in the whole process.
+for (const { arrayOid } of [bool, bytea, float8, int2, int4, timestamptz, u64]) {
+  PgTypes.register<unknown>(arrayOid, {
+    encode: (value) => (value instanceof Uint8Array ? Result.succeed(value) : PgTypes.encode(value, arrayOid, plain)),
+    decode: (bytes) => PgTypes.decode(bytes, arrayOid, 1, plain)
   })
 }
 
 /** Makes arrays with one value of each row. Times are milliseconds since the Unix epoch; units are u64. */
 export const columnsOf = <Row>(rows: ReadonlyArray<Row>) => {
   const column =
-    <A>(width: Width<A>) =>
-    (cell: Cell<Row, A | null>) =>
-      packed(width, rows, cell)
-  return {
-    binaries: (cell: Cell<Row, Uint8Array | null>) => {
-      const made = new BytesColumn()
-      rows.forEach((row) => made.add(cell(row)))
+    <A>(type: ElementType<A>) =>
+    (cell: Cell<Row, A | null>) => {
+      const made = new Column(type, rows.length)
+      for (const row of rows) {
+        made.add(cell(row))
+      }
       return made.close()
-    },
+    }
+  return {
+    binaries: column(bytea),
     booleans: column(bool),
     floats: column(float8),
     integers: column(int4),
@@ -208,7 +187,7 @@ export const columnsOf = <Row>(rows: ReadonlyArray<Row>) => {
     // The codec of this type is known, so this cannot fail.
     texts: (cell: Cell<Row, string | null>) => Result.getOrThrow(PgTypes.array(rows.map(cell), OID.text)),
     times: column(timestamptz),
-    units: column(units)
+    units: column(u64)
   }
 }
 

@@ -48,7 +48,10 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
     return [...found, ...(yield* find(missing))]
   })
 
-  /** Keeps names in memory. Only committed names are kept. Whoever uses the maps that are dropped can go on. */
+  /**
+   * Keeps names in memory. Only committed names are kept. Full maps are replaced instead of cleared: a caller of `number` may
+   * still read them.
+   */
   const keep = (rows: Iterable<NamedRow>): void => {
     if (known.ids.size > MOST) {
       known.ids = new Map()
@@ -61,8 +64,8 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
   }
 
   /**
-   * Returns the numbers of names, and perhaps of others. New names get one, which is committed at once and kept in memory. So
-   * it must not run in a transaction, which might be rolled back.
+   * Returns a map with the number of every name of the items; it may hold other names too. A new name gets a number, which is
+   * committed at once. So it must not run in a transaction, which might be rolled back.
    */
   const number = Effect.fnUntraced(function* <A>(
     items: ReadonlyArray<A>,

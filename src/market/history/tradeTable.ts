@@ -7,7 +7,7 @@ import { makeTurns } from "../../domain/loopTime.ts"
 import type { TapeTrade } from "../model/TapeTrade.ts"
 import { newestFirst } from "../model/TradesRequest.ts"
 import type { StoredBatch, StoredLaunch } from "../model/StoredBatch.ts"
-import { BytesColumn, columnsOf } from "./arrays.ts"
+import { bytesColumn, columnsOf } from "./arrays.ts"
 import type { TradeNames } from "./tradeNames.ts"
 import {
   COLUMN_COUNT,
@@ -193,7 +193,9 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     known: ReadonlyMap<string, number>
   ) {
     const [wallet, signature] = [remembered(packWallet), remembered(packSignature)]
-    const [wallets, signatures, counterparties] = [new BytesColumn(), new BytesColumn(), new BytesColumn()]
+    const wallets = bytesColumn(trades.length)
+    const signatures = bytesColumn(trades.length)
+    const counterparties = bytesColumn(trades.length)
     yield* turns.visit(trades, (trade) => {
       const { counterparty } = trade
       wallets.add(wallet(trade.wallet))

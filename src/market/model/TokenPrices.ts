@@ -6,11 +6,10 @@ import { medianPrice, type Weighted } from "../../tokens/poolPrice.ts"
 import { isDollar, isMoney } from "../../domain/stables.ts"
 import { TRADED_MS } from "./SolPrice.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
+import { type MoneySwap, SwapLog } from "./SwapLog.ts"
 import { type MintValue, NANOS_PER_MICRO, placeOf, SOL_NANOS_PER_MICRO } from "./tapeTrades.ts"
 import { orderKey } from "./TradeRecord.ts"
 
-/** The most swaps of a token that price it; the newest count. */
-export const MOST_MONEY_SWAPS = 16
 /** Swaps worth less than ten dollars together give no price. In micro-dollars. */
 const LEAST_MICRO = 10_000_000n
 /** Swaps are kept for longer than they price blocks, because the times of blocks may be out of order. */
@@ -24,144 +23,6 @@ export const isMoneySwap = ({ lamports, mint, otherToken, role, volumeUsdNanos }
   otherToken === undefined &&
   (lamports !== null || volumeUsdNanos !== null) &&
   !isMoney(mint)
-
-/** A swap of a token for SOL or a dollar. */
-interface MoneySwap {
-  /** Position in the order of the chain. */
-  readonly order: number
-  readonly timeMs: number
-  readonly units: bigint
-  /** Lamports or micro-dollars. */
-  readonly money: bigint
-  readonly isSol: boolean
-}
-
-/** Tokens in one page. */
-const PAGE_TOKENS = 256
-
-/** Room for the swaps of some tokens, `MOST_MONEY_SWAPS` each. */
-interface SwapPage {
-  readonly orders: Float64Array
-  readonly timesMs: Float64Array
-  readonly units: BigUint64Array
-  readonly money: BigUint64Array
-  readonly isSol: Uint8Array
-  /** How many swaps of each token there are. */
-  readonly counts: Uint8Array
-}
-
-const newPage = (): SwapPage => {
-  const room = PAGE_TOKENS * MOST_MONEY_SWAPS
-  return {
-    orders: new Float64Array(room),
-    timesMs: new Float64Array(room),
-    units: new BigUint64Array(room),
-    money: new BigUint64Array(room),
-    isSol: new Uint8Array(room),
-    counts: new Uint8Array(PAGE_TOKENS)
-  }
-}
-
-/**
- * The newest swaps of each token, in the order of the chain. They are outside the heap, in memory that is used again: a busy
- * chain has thousands of them a second, each of which lives for minutes.
- */
-class SwapLog {
-  readonly #numbers = new Map<Mint, number>()
-  readonly #pages: Array<SwapPage> = []
-  readonly #free: Array<number> = []
-
-  get tokens(): Iterable<Mint> {
-    return this.#numbers.keys()
-  }
-
-  /** The swaps of a token from the oldest to the newest. */
-  of(mint: Mint): ReadonlyArray<MoneySwap> {
-    const number = this.#numbers.get(mint)
-    if (number === undefined) {
-      return []
-    }
-    const { from, page, to } = this.#range(number)
-    return Array.from({ length: to - from }, (_, n): MoneySwap => {
-      const at = from + n
-      const [units = 0n, money = 0n] = [page.units[at], page.money[at]]
-      const [order = 0, timeMs = 0] = [page.orders[at], page.timesMs[at]]
-      return { order, timeMs, units, money, isSol: page.isSol[at] === 1 }
-    })
-  }
-
-  /** The time of the newest swap of a token; undefined without one. */
-  newestMs(mint: Mint): number | undefined {
-    const number = this.#numbers.get(mint)
-    if (number === undefined) {
-      return undefined
-    }
-    const { page, to } = this.#range(number)
-    return page.timesMs[to - 1]
-  }
-
-  /** Adds a swap that is not there yet. The oldest one leaves if there is no room. */
-  add(mint: Mint, swap: MoneySwap): void {
-    const { from, page, to } = this.#range(this.#numberOf(mint))
-    let at = to
-    while (at > from && (page.orders[at - 1] ?? 0) > swap.order) {
-      at--
-    }
-    if (at > from && page.orders[at - 1] === swap.order) {
-      return
-    }
-    if (to - from < MOST_MONEY_SWAPS) {
-      this.#move(page, at, to, at + 1)
-      page.counts[Math.floor(from / MOST_MONEY_SWAPS)] = to - from + 1
-    } else if (at === from) {
-      return
-    } else {
-      at--
-      this.#move(page, from + 1, at + 1, from)
-    }
-    page.orders[at] = swap.order
-    page.timesMs[at] = swap.timeMs
-    page.units[at] = swap.units
-    page.money[at] = swap.money
-    page.isSol[at] = swap.isSol ? 1 : 0
-  }
-
-  delete(mint: Mint): void {
-    const number = this.#numbers.get(mint)
-    if (number !== undefined) {
-      this.#numbers.delete(mint)
-      this.#free.push(number)
-    }
-  }
-
-  #move({ isSol, money, orders, timesMs, units }: SwapPage, from: number, to: number, target: number): void {
-    for (const values of [isSol, money, orders, timesMs, units]) {
-      values.copyWithin(target, from, to)
-    }
-  }
-
-  #range(number: number) {
-    const page = this.#pages[Math.floor(number / PAGE_TOKENS)]
-    if (page === undefined) {
-      throw new Error(`token ${number} has no page`)
-    }
-    const from = (number % PAGE_TOKENS) * MOST_MONEY_SWAPS
-    return { page, from, to: from + (page.counts[number % PAGE_TOKENS] ?? 0) }
-  }
-
-  #numberOf(mint: Mint): number {
-    const known = this.#numbers.get(mint)
-    if (known !== undefined) {
-      return known
-    }
-    const number = this.#free.pop() ?? this.#numbers.size
-    const page = Math.floor(number / PAGE_TOKENS)
-    const { counts } = (this.#pages[page] ??= newPage())
-    counts[number % PAGE_TOKENS] = 0
-    this.#numbers.set(mint, number)
-    return number
-  }
-}
 
 /** The time at which tokens are priced, and the nano-dollars of a SOL then; null when unknown. */
 export interface PricedAt {
@@ -225,8 +86,8 @@ export class TokenPrices {
 
   #add(mint: Mint, swap: MoneySwap): void {
     const most = swap.isSol ? MAX_U64 : MAX_U64 / NANOS_PER_MICRO
-    const isInside = swap.units > 0n && swap.units <= MAX_U64 && swap.money > 0n && swap.money <= most
-    if (isInside && swap.timeMs >= this.#newestMs - KEPT_MS) {
+    const isUsable = swap.units > 0n && swap.units <= MAX_U64 && swap.money > 0n && swap.money <= most
+    if (isUsable && swap.timeMs >= this.#newestMs - KEPT_MS) {
       this.#pricedAt = null
       this.#swaps.add(mint, swap)
     }

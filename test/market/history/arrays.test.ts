@@ -1,7 +1,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { BytesColumn, columnsOf } from "../../../src/market/history/arrays.ts"
+import { bytesColumn, columnsOf } from "../../../src/market/history/arrays.ts"
 
 const { OID } = PgTypes
 
@@ -50,21 +50,29 @@ describe("packed arrays", () => {
     assert.deepStrictEqual(seen(columnsOf(values).floats(itself)), listed(values, OID.float8))
   })
 
-  it("grow with their bytes", () => {
+  it("make room for any number of bytes, for nulls and for none", () => {
     const values = Array.from({ length: 3_000 }, (_, n) => (n % 7 === 0 ? null : new Uint8Array(n % 90).fill(n)))
     assert.deepStrictEqual(seen(columnsOf(values).binaries(itself)), listed(values, OID.bytea))
-    assert.deepStrictEqual(seen(new BytesColumn().close()), listed([], OID.bytea))
+    assert.deepStrictEqual(seen(bytesColumn(0).close()), listed([], OID.bytea))
   })
 
-  it("refuse a value that their type does not hold, instead of storing another one", () => {
-    assert.throws(() => columnsOf([2 ** 31]).integers(itself), RangeError)
-    assert.throws(() => columnsOf([1.5]).integers(itself), RangeError)
-    assert.throws(() => columnsOf([40_000]).shorts(itself), RangeError)
-    assert.throws(() => columnsOf([Number.NaN]).times(itself), RangeError)
+  it("fail their statement for a value that their type does not hold, instead of storing another one", () => {
+    const numbers = [columnsOf([2 ** 31]).integers(itself), columnsOf([1.5]).integers(itself)]
+    const others = [
+      columnsOf([0, 40_000]).shorts(itself),
+      columnsOf([Number.NaN]).times(itself),
+      columnsOf([1e16]).times(itself),
+      columnsOf([2n ** 64n]).units(itself),
+      columnsOf([-(2n ** 63n) - 1n, 1n]).units(itself)
+    ]
+    for (const parameter of [...numbers, ...others]) {
+      assert.isTrue(Result.isFailure(PgTypes.encodeParameter(parameter)))
+    }
   })
 
-  it("leave lists of values as they are", () => {
-    const bytes = Result.getOrThrow(PgTypes.encode([1, null, 3], OID.int4Array))
-    assert.deepStrictEqual(Result.getOrThrow(PgTypes.decode(bytes, OID.int4Array, 1)), [1, null, 3])
+  it("leave lists of values as they were", () => {
+    const given = Result.getOrThrow(PgTypes.array([1, null, 3], OID.int4))
+    assert.deepStrictEqual(seen(given), listed([1, null, 3], OID.int4))
+    assert.deepStrictEqual(Result.getOrThrow(PgTypes.decode(seen(given).bytes, given.oid, 1)), [1, null, 3])
   })
 })
