@@ -24,6 +24,7 @@ import { MeasureRequests } from "../http/server/requestMetrics.ts"
 import { Settings } from "../http/Settings.ts"
 import * as TokenLaunches from "../market/reads/tokenLaunches.ts"
 import * as FollowHolders from "../market/reads/followHolders.ts"
+import * as CollectAfterBlocks from "../market/tape/collectAfterBlocks.ts"
 import * as LearnPools from "../market/tape/LearnPools.ts"
 import * as tokenActivity from "../market/reads/tokenActivity.ts"
 import { WatchedWallets } from "../market/tape/WatchedWallets.ts"
@@ -101,6 +102,8 @@ const tape = roles.market.pipe(Layer.provide([PriceBook.layer, roles.stores, wat
 
 const newPools = LearnPools.layer.pipe(Layer.provide(tape))
 
+const collections = CollectAfterBlocks.layer.pipe(Layer.provide(tape))
+
 const holders = FollowHolders.layer.pipe(Layer.provide(tape))
 
 const calloutStore = CalloutStorePg.layer.pipe(Layer.provide(Database.layer))
@@ -173,6 +176,7 @@ const capabilities = Layer.mergeAll(
   funding,
   perps,
   newPools,
+  collections,
   PastMarkets.layer(engine.pipe(Layer.provideMerge(PoolBook.layer))),
   DayFilesDisk.layer.pipe(Layer.provide(Database.layer)),
   DiskReadings.layer,

@@ -69,6 +69,9 @@ const wait = (waiter: Waiter): void => {
   arm()
 }
 
+/** True while nothing waits for a turn. */
+export const isQuiet = (): boolean => queue.next >= queue.waiters.length
+
 /** A turn is over once fibers and queues have run for this long together. */
 const SHARED_MS = 1
 
