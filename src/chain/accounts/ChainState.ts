@@ -40,9 +40,11 @@ export class ChainState implements Listener {
   arrivals = 0
   /** The newest slot received at the feed's commitment. Reads must not be older. */
   committedSlot = 0
-  /** The newest slot that the source has reported, and the newest slot with a write. */
+  /** On this connection: the newest slot that the source has reported, and the newest slot with a write. */
   #reportedSlot = 0
   #writtenSlot = 0
+  /** True while writes wait for the report of their slot, although no more have come for a moment. */
+  #isHeldBack = false
   /** Faults that did not end the connection. */
   readonly faults = new FeedFaults()
   /** Hosts of the nodes in use. */
@@ -83,7 +85,7 @@ export class ChainState implements Listener {
     readonly wanted: Set<Address>
     readonly commitment: Commitment
     readonly time: Clock.Clock
-    /** True when the source reports every slot at the commitment. A pause then does not end a slot. */
+    /** True when the source reports every slot at the commitment. A pause does not end a slot before its report then. */
     readonly reportsSlots?: boolean
     /** Follows accounts of other processes. */
     readonly relay?: Relay | undefined
@@ -235,6 +237,9 @@ export class ChainState implements Listener {
     } else {
       this.#buffer.doubtAll()
     }
+    this.#reportedSlot = 0
+    this.#writtenSlot = 0
+    this.#isHeldBack = false
     this.#connectedAt = this.heard.nowMs()
     this.#clockAt = this.#connectedAt
     this.#hasClockWrites = false
@@ -313,8 +318,10 @@ export class ChainState implements Listener {
     this.#checkOverlap(slot)
     this.committedSlot = Math.max(this.committedSlot, slot)
     this.#reportedSlot = Math.max(this.#reportedSlot, slot)
-    if (!this.#reportsSlots && this.#buffer.size > 0) {
+    const isReleased = this.#isHeldBack && this.#reportedSlot >= this.#writtenSlot
+    if (isReleased || (!this.#reportsSlots && this.#buffer.size > 0)) {
       // After a pause this slot counts as ended too. A Geyser may have no pause between slots.
+      this.#isHeldBack = false
       this.#hasArrived()
     }
     // Its own writes may still follow.
@@ -370,13 +377,14 @@ export class ChainState implements Listener {
     this.changed.openUnsafe()
   }
 
-  /** Emits the writes that have arrived, after a moment without a further write. */
+  /** Emits the writes that have arrived, after a moment without a further write; those of a slot that will be reported, after its report. */
   settleQuiet(): void {
     if (this.#buffer.isReplaying && this.#replay.isPast(this.heard.slot)) {
       // Repeated writes come without a pause.
       this.#buffer.endReplay()
       this.#outbox.markLagging()
     }
+    this.#isHeldBack = this.#reportsSlots && this.#writtenSlot > this.#reportedSlot
     this.settle(Math.min(this.#reportsSlots ? this.#endedByReport : Infinity, this.heard.reached))
   }
 

@@ -12,7 +12,7 @@ import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
 import type { NotFollowed, Subscriptions } from "./subscriptions.ts"
 import type { LostConnection, WriteSource } from "./WriteSource.ts"
 
-/** After this long without a message, everything that has arrived counts as the whole slot. */
+/** After this long without a message, everything that has arrived counts as the whole slot, unless its report is still to come. */
 const QUIET = Duration.millis(20)
 /** The longest wait of the first read for a write of the clock. Shorter when there is another node. */
 const FIRST_WRITE = Duration.seconds(1)
@@ -244,7 +244,7 @@ export const followChain = Effect.fnUntraced(
     )
 )
 
-/** Emits the arrived writes once no more arrive, for nodes that do not report the end of a slot. */
+/** Emits the arrived writes once no more arrive. Where the source reports slots, only those of reported slots. */
 export const settleWhenQuiet = (state: ChainState): Effect.Effect<never> =>
   Effect.forever(
     Effect.gen(function* () {

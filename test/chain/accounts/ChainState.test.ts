@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
+import { TestClock } from "effect/testing"
 import type { Address } from "../../../src/domain/Address.ts"
 import { CLOCK } from "../../../src/chain/clockSysvar.ts"
 import { AccountBuffer } from "../../../src/chain/accounts/AccountBuffer.ts"
 import { ChainState } from "../../../src/chain/accounts/ChainState.ts"
+import { settleWhenQuiet } from "../../../src/chain/accounts/followChain.ts"
 import { makeOutbox } from "../../../src/chain/accounts/outbox.ts"
 import { RelayedWrites } from "../../../src/chain/bus/RelayedWrites.ts"
 import { addressToBytes } from "../../../src/domain/Address.ts"
@@ -103,34 +105,69 @@ describe("the accounts that a connection follows", () => {
 })
 
 describe("the writes of a source that reports its slots", () => {
+  const [a, b] = [at(1), at(2)]
+  /** Both accounts at slot 10, after which the state is settled as on a connection. */
+  const scene = Effect.gen(function* () {
+    const { buffer, state } = yield* sceneWith(undefined, true)
+    yield* Effect.forkScoped(settleWhenQuiet(state), { startImmediately: true })
+    state.watch([a, b])
+    const read = (slot: number) => {
+      const states = [a, b].map((address) => [address, { slot, account: holding(address, [slot], slot) }] as const)
+      state.answer(state.unread(), new Map(states), 0)
+    }
+    state.onCommitted(10)
+    read(10)
+    const quiet = TestClock.adjust("100 millis")
+    yield* quiet
+    const slots = () => [buffer.state(a)?.slot, buffer.state(b)?.slot]
+    const write = (address: Address, slot: number) =>
+      state.onWrite(address, { slot, account: holding(address, [slot], slot) })
+    assert.deepStrictEqual(slots(), [10, 10])
+    return { quiet, read, slots, state, write }
+  })
+
   it.effect("wait for the report of their slot, however long no other write comes", () =>
     Effect.gen(function* () {
-      const { buffer, state } = yield* sceneWith(undefined, true)
-      const [a, b] = [at(1), at(2)]
-      const write = (address: Address, slot: number) =>
-        state.onWrite(address, { slot, account: holding(address, [slot], slot) })
-      const slots = () => [buffer.state(a)?.slot, buffer.state(b)?.slot]
-      state.watch([a, b])
-      state.onCommitted(10)
-      const read = [a, b].map((address) => [address, { slot: 10, account: holding(address, [10], 10) }] as const)
-      state.answer(state.unread(), new Map(read), 0)
-      state.settleQuiet()
-      assert.deepStrictEqual(slots(), [10, 10])
-
+      const { quiet, slots, state, write } = yield* scene
       write(a, 11)
       // Half of the slot has come, and then nothing for a while.
-      state.settleQuiet()
+      yield* quiet
       assert.deepStrictEqual(slots(), [10, 10])
       write(b, 11)
+      yield* quiet
+      assert.deepStrictEqual(slots(), [10, 10])
       state.onCommitted(11)
-      state.settleQuiet()
+      yield* quiet
       assert.deepStrictEqual(slots(), [11, 11])
+    })
+  )
 
-      write(a, 12)
-      // A slot without a report ends with the next one.
-      write(b, 13)
-      state.settleQuiet()
-      assert.deepStrictEqual(slots(), [12, 11])
+  it.effect("end with the next slot where theirs is never reported", () =>
+    Effect.gen(function* () {
+      const { quiet, slots, state, write } = yield* scene
+      write(a, 11)
+      yield* quiet
+      state.onCommitted(12)
+      yield* quiet
+      assert.deepStrictEqual(slots(), [11, 10])
+      write(a, 13)
+      write(b, 14)
+      yield* quiet
+      assert.deepStrictEqual(slots(), [13, 10])
+    })
+  )
+
+  it.effect("of a lost connection hold up nothing on the next one", () =>
+    Effect.gen(function* () {
+      const { quiet, read, slots, state, write } = yield* scene
+      write(a, 11)
+      yield* quiet
+      state.disconnect()
+      state.connect()
+      // The chain is halted at that slot, so nothing is reported.
+      read(11)
+      yield* quiet
+      assert.deepStrictEqual(slots(), [11, 11])
     })
   )
 })
