@@ -27,7 +27,7 @@ const MOST_MS = 8.64e15
 interface ElementType<A> {
   readonly oid: number
   readonly arrayOid: number
-  /** False for a value that would be stored as another one. */
+  /** False for a value that the type cannot store. */
   readonly holds: (value: A) => boolean
   readonly sizeOf: (value: A) => number
   readonly write: (view: DataView, at: number, value: A, bytes: Uint8Array) => void
@@ -154,7 +154,7 @@ class Column<A> {
   }
 }
 
-/** A column of bytes, of some rows. */
+/** A column of bytes with room for so many rows. */
 export const bytesColumn = (rows: number) => new Column(bytea, rows)
 
 const plain = PgTypes.makeRegistry()
@@ -162,7 +162,12 @@ const plain = PgTypes.makeRegistry()
 // The client encodes arrays from lists only. Accept packed arrays too, in the whole process.
 for (const { arrayOid } of [bool, bytea, float8, int2, int4, timestamptz, u64]) {
   PgTypes.register<unknown>(arrayOid, {
-    encode: (value) => (value instanceof Uint8Array ? Result.succeed(value) : PgTypes.encode(value, arrayOid, plain)),
+    encode: (value) => {
+      if (value instanceof PgTypes.CodecError) {
+        return Result.fail(value)
+      }
+      return value instanceof Uint8Array ? Result.succeed(value) : PgTypes.encode(value, arrayOid, plain)
+    },
     decode: (bytes) => PgTypes.decode(bytes, arrayOid, 1, plain)
   })
 }

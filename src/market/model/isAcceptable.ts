@@ -8,7 +8,8 @@ const MOST_SLOT = 2 ** 31
 
 const isWhole = (value: number, most: number) => Number.isInteger(value) && value >= 0 && value < most
 const isPrice = (price: number | null) => price === null || (Number.isFinite(price) && price > 0)
-const isAmount = (amount: bigint | null) => amount === null || (amount >= 0n && amount <= MAX_U64)
+const isAmount = (amount: bigint | null | undefined) =>
+  amount === null || amount === undefined || (amount >= 0n && amount <= MAX_U64)
 
 /** True when the values of a trade are possible and its time is not in the future. `nowMs` is the local time. */
 export const isAcceptable = (trade: TapeTrade, nowMs: number): boolean =>
@@ -20,4 +21,11 @@ export const isAcceptable = (trade: TapeTrade, nowMs: number): boolean =>
   isAmount(trade.lamports) &&
   isAmount(trade.volumeUsdNanos) &&
   isAmount(trade.solUsdNanos) &&
+  isAmount(trade.otherToken?.amount) &&
+  isAmount(trade.held?.before) &&
+  isAmount(trade.held?.after) &&
+  isAmount(trade.feeUsdNanos) &&
+  isAmount(trade.feeLamports) &&
+  isAmount(trade.priorityLamports) &&
+  isAmount(trade.tipLamports) &&
   isPrice(trade.priceUsd)
