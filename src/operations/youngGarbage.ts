@@ -10,10 +10,16 @@ type Collect = (options: { readonly type: "minor"; readonly execution: "sync" })
 
 const isCollect = (value: unknown): value is Collect => typeof value === "function"
 
-/** V8's own function. Only contexts that are made while the flag is set have it. */
+const newContextsCollect = (): unknown => runInNewContext("globalThis.gc")
+
+/** V8's own function. Contexts have it that are made while the flag is set, which it stays if the process began with it. */
 const collectOf = (): Collect | null => {
+  const known = newContextsCollect()
+  if (isCollect(known)) {
+    return known
+  }
   setFlagsFromString("--expose-gc")
-  const found: unknown = runInNewContext("globalThis.gc")
+  const found = newContextsCollect()
   setFlagsFromString("--no-expose-gc")
   return isCollect(found) ? found : null
 }

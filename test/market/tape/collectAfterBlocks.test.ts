@@ -1,58 +1,105 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { constants, PerformanceObserver } from "node:perf_hooks"
+import { runInNewContext } from "node:vm"
 import { ownTurn } from "../../../src/domain/loopTime.ts"
 import { layerWith } from "../../../src/market/tape/collectAfterBlocks.ts"
 import { Market } from "../../../src/market/tape/Market.ts"
 import { Tape } from "../../../src/market/tape/Tape.ts"
-import { youngBytes, youngCollector } from "../../../src/operations/youngGarbage.ts"
+import { youngCollector } from "../../../src/operations/youngGarbage.ts"
 import { MONDAY } from "./tape.ts"
 
-const block = {
-  slot: 1,
-  timeMs: MONDAY * 1000,
+const blockAt = (slot: number) => ({
+  slot,
+  timeMs: (MONDAY + slot) * 1000,
   trades: [],
   transactions: [],
   launches: [],
   afterGap: false
-}
+})
 
-/** How often garbage was collected in the half second after a block. */
-const collectionsAfterBlock = (leastBytes: number) => {
+/** Checks that follow the newest block. */
+const CHECKS = 12
+
+/** A market whose garbage is collected, and how often it was. */
+const scene = (leastBytes: number, use: (count: () => number) => Effect.Effect<void, never, Tape>) => {
   let count = 0
   const collecting = layerWith(leastBytes, () => void (count += 1))
-  return Effect.gen(function* () {
-    const { apply } = yield* Tape
-    yield* TestClock.adjust("1 seconds")
-    assert.strictEqual(count, 0)
-    yield* apply(block)
-    yield* ownTurn
-    yield* TestClock.adjust("500 millis")
-    return count
-  }).pipe(Effect.provide(Layer.provideMerge(collecting, Market.layerManual())))
+  return use(() => count).pipe(Effect.provide(Layer.provideMerge(collecting, Market.layerManual())))
 }
 
-/** Young bytes in use right after some garbage was made. */
-const usedWithGarbage = (): number => {
-  const made = Array.from({ length: 2_000 }, (_, n) => ({ n }))
-  return made.length === 0 ? 0 : youngBytes()
-}
+const apply = Effect.fnUntraced(function* (slot: number) {
+  yield* (yield* Tape).apply(blockAt(slot))
+  yield* ownTurn
+})
+
+/** True for the details of a minor collection. */
+const isMinor = (detail: unknown): boolean =>
+  typeof detail === "object" &&
+  detail !== null &&
+  "kind" in detail &&
+  detail.kind === constants.NODE_PERFORMANCE_GC_MINOR
 
 describe("young garbage", () => {
   it.effect("is collected at quiet moments after a block, where there is enough of it", () =>
-    Effect.gen(function* () {
-      assert.isAbove(yield* collectionsAfterBlock(0), 4)
-      assert.strictEqual(yield* collectionsAfterBlock(Number.POSITIVE_INFINITY), 0)
-    })
+    Effect.andThen(
+      scene(0, (count) =>
+        Effect.gen(function* () {
+          yield* TestClock.adjust("1 seconds")
+          assert.strictEqual(count(), 0)
+          yield* apply(1)
+          yield* TestClock.adjust("1 seconds")
+          assert.strictEqual(count(), CHECKS)
+        })
+      ),
+      scene(Number.POSITIVE_INFINITY, (count) =>
+        Effect.gen(function* () {
+          yield* apply(1)
+          yield* TestClock.adjust("1 seconds")
+          assert.strictEqual(count(), 0)
+        })
+      )
+    )
   )
 
-  it("is gone once it is collected", () => {
-    const collect = youngCollector()
-    collect()
-    const most = Math.max(...Array.from({ length: 5 }, usedWithGarbage))
-    collect()
-    collect()
-    assert.isBelow(youngBytes(), most / 2)
-    assert.isUndefined(globalThis.gc)
-  })
+  it.effect("is checked for no longer after many blocks than after one", () =>
+    scene(0, (count) =>
+      Effect.gen(function* () {
+        for (let slot = 1; slot <= 50; slot++) {
+          yield* apply(slot)
+        }
+        yield* TestClock.adjust("1 minute")
+        assert.isAtMost(count(), CHECKS)
+      })
+    )
+  )
+
+  it.effect("is left alone while work waits for a turn", () =>
+    scene(0, (count) =>
+      Effect.gen(function* () {
+        yield* apply(1)
+        yield* Effect.forkChild(Effect.forever(ownTurn), { startImmediately: true })
+        yield* TestClock.adjust("1 seconds")
+        assert.strictEqual(count(), 0)
+      })
+    )
+  )
+
+  it.live("is collected by a minor collection, for which no other context gets the function", () =>
+    Effect.gen(function* () {
+      const collect = youngCollector()
+      const kinds: Array<unknown> = []
+      const observer = new PerformanceObserver((list) => {
+        kinds.push(...list.getEntries().map((entry) => ("detail" in entry ? entry.detail : undefined)))
+      })
+      observer.observe({ entryTypes: ["gc"] })
+      collect()
+      collect()
+      yield* Effect.sleep("50 millis")
+      observer.disconnect()
+      assert.isAtLeast(kinds.filter(isMinor).length, 2)
+      assert.strictEqual(runInNewContext("typeof gc"), "undefined")
+    })
+  )
 })
