@@ -60,8 +60,6 @@ interface CandleProgress {
   open: string
 }
 
-const NO_TOPICS: ReadonlyArray<Topic> = []
-
 /** Topics of candles and prices that wait to be sent. */
 export class LiveCandles {
   readonly #hub: MarketHub
@@ -98,9 +96,7 @@ export class LiveCandles {
     this.#catchUp.note(timeMs, clock.currentTimeMillisUnsafe(), monotonicMs(clock))
     for (const trade of this.#hub.hasTopics ? trades : []) {
       if (trade.role === "pool" || trade.role === "both") {
-        // Most trades concern nobody: no iterator is made for them.
-        const prices = this.#hub.topicsOf("price", trade.mint)
-        for (const topic of prices.size === 0 ? NO_TOPICS : prices) {
+        for (const topic of this.#hub.topicsOf("price", trade.mint)) {
           this.#prices.set(topic, trade)
         }
         this.#noteCandles(trade.mint)
@@ -117,8 +113,7 @@ export class LiveCandles {
   }
 
   #noteCandles(name: Address): void {
-    const topics = this.#hub.topicsOf("candles", name)
-    for (const topic of topics.size === 0 ? NO_TOPICS : topics) {
+    for (const topic of this.#hub.topicsOf("candles", name)) {
       this.#candles.add(topic)
     }
   }

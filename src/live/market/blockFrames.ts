@@ -99,7 +99,7 @@ const NO_TOPICS: ReadonlyArray<Topic> = []
 /** Adds the topics that show a trade. */
 const addShown = (shown: Array<Topic> | undefined, topics: ReadonlySet<Topic>, trade: TapeTrade) => {
   let all = shown
-  for (const topic of topics.size === 0 ? NO_TOPICS : topics) {
+  for (const topic of topics) {
     if (shows(topic, trade)) {
       all ??= []
       all.push(topic)
