@@ -85,7 +85,7 @@ export class ChainState implements Listener {
     readonly wanted: Set<Address>
     readonly commitment: Commitment
     readonly time: Clock.Clock
-    /** True when the source reports every slot at the commitment. A pause does not end a slot before its report then. */
+    /** True when the source reports every slot at the commitment. Then no pause ends a slot before its report. */
     readonly reportsSlots?: boolean
     /** Follows accounts of other processes. */
     readonly relay?: Relay | undefined
@@ -318,7 +318,7 @@ export class ChainState implements Listener {
     this.#checkOverlap(slot)
     this.committedSlot = Math.max(this.committedSlot, slot)
     this.#reportedSlot = Math.max(this.#reportedSlot, slot)
-    const isReleased = this.#isHeldBack && this.#reportedSlot >= this.#writtenSlot
+    const isReleased = this.#isHeldBack && !this.#isReportDue
     if (isReleased || (!this.#reportsSlots && this.#buffer.size > 0)) {
       // After a pause this slot counts as ended too. A Geyser may have no pause between slots.
       this.#isHeldBack = false
@@ -377,20 +377,21 @@ export class ChainState implements Listener {
     this.changed.openUnsafe()
   }
 
-  /** Emits the writes that have arrived, after a moment without a further write; those of a slot that will be reported, after its report. */
+  /** True while the source has not reported the newest slot with a write. Half of the writes of that slot may have arrived. */
+  get #isReportDue(): boolean {
+    return this.#reportsSlots && this.#writtenSlot > this.#reportedSlot
+  }
+
+  /** Emits the writes that have arrived, after a moment without a further write. Those of a slot whose report is due wait. */
   settleQuiet(): void {
     if (this.#buffer.isReplaying && this.#replay.isPast(this.heard.slot)) {
       // Repeated writes come without a pause.
       this.#buffer.endReplay()
       this.#outbox.markLagging()
     }
-    this.#isHeldBack = this.#reportsSlots && this.#writtenSlot > this.#reportedSlot
-    this.settle(Math.min(this.#reportsSlots ? this.#endedByReport : Infinity, this.heard.reached))
-  }
-
-  /** The newest slot that has ended where the source reports slots. Half of the writes of a later slot may have arrived. */
-  get #endedByReport(): number {
-    return this.#writtenSlot > this.#reportedSlot ? this.#writtenSlot - 1 : this.heard.slot
+    this.#isHeldBack = this.#isReportDue
+    const heard = this.#reportsSlots ? this.heard.slot : Infinity
+    this.settle(Math.min(this.#isReportDue ? this.#writtenSlot - 1 : heard, this.heard.reached))
   }
 
   /** Emits the slots before this one that every connection has reached. Drops connections that hold up too much. */

@@ -12,7 +12,7 @@ import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
 import type { NotFollowed, Subscriptions } from "./subscriptions.ts"
 import type { LostConnection, WriteSource } from "./WriteSource.ts"
 
-/** After this long without a message, everything that has arrived counts as the whole slot, unless its report is still to come. */
+/** After this long without a message, everything that has arrived counts as the whole slot, unless its report is due. */
 const QUIET = Duration.millis(20)
 /** The longest wait of the first read for a write of the clock. Shorter when there is another node. */
 const FIRST_WRITE = Duration.seconds(1)
