@@ -52,11 +52,12 @@ export interface Freshness {
    */
   readonly heardAtMs: number | null
   /**
-   * `live`: following. `polling`: not followed, but all accounts are read at this slot. `loading`: connected, reloading
-   * what a gap missed. `down`: not connected, or without a new slot for too long, whether or not a node answers.
+   * `live`: following. `polling`: not followed, but all accounts are read at this slot. `reloading`: connected, and reading
+   * again what a gap missed; readers keep the state of this slot until all of it is read. `loading`: connected, without a
+   * state that is whole. `down`: not connected, or without a new slot for too long, whether or not a node answers.
    * `recorded`: a fixed dump, which is never stale.
    */
-  readonly state: "live" | "polling" | "loading" | "down" | "recorded"
+  readonly state: "live" | "polling" | "reloading" | "loading" | "down" | "recorded"
   /** Host of the node in use; absent without one. */
   readonly node?: string | undefined
   /** Host of the node that accounts are read from and searched at; absent while it is not known. */

@@ -7,6 +7,7 @@ const statuses = {
   live: "known",
   recorded: "known",
   polling: "partial",
+  reloading: "partial",
   loading: "partial",
   down: "unavailable"
 } as const

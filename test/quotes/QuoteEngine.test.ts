@@ -244,7 +244,16 @@ describe("QuoteEngine.layerNative", () => {
     }).pipe(Effect.provide(engineOver(knows(deep))))
   )
 
-  it.effect("is stale while the feed reloads, and quotes again once it is live", () => {
+  it.effect("answers from the state before a gap while the feed reads it again, until that state is too old", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(1500)
+      assert.strictEqual((yield* quote(sell)).stateAgeMs, 1500)
+      yield* TestClock.setTime(2001)
+      assert.deepInclude(yield* refusalOf(sell), { _tag: "StateStale", lastSlot: 77 })
+    }).pipe(Effect.provide(engineOver(knows(deep), chain({ state: "reloading" }), { STALE_AFTER: "2 seconds" })))
+  )
+
+  it.effect("is stale while the feed has no whole state, and quotes again without a connection", () => {
     const feed = chain({ state: "loading" })
     return Effect.gen(function* () {
       assert.strictEqual((yield* refusalOf(sell))._tag, "StateStale")

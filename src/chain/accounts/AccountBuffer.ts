@@ -67,6 +67,11 @@ export class AccountBuffer {
     return this.#isReplaying || this.#behind.size > 0
   }
 
+  /** True while writes of some accounts were missed, and others were not. */
+  get lacksWrites(): boolean {
+    return this.#behind.size > 0
+  }
+
   /** True while a new connection repeats the writes since before the last one was lost. */
   get isReplaying(): boolean {
     return this.#isReplaying

@@ -7,12 +7,13 @@ import { CLOCK, readClock } from "../clockSysvar.ts"
 import { FeedFaults } from "./FeedFaults.ts"
 import { KnownClock } from "./KnownClock.ts"
 import { HeardSlots } from "./HeardSlots.ts"
+import { HeldBack } from "./HeldBack.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Relay } from "./AccountRelay.ts"
 import type { AccountBuffer } from "./AccountBuffer.ts"
 import type { Commitment } from "../Commitment.ts"
 import { StreamReplay } from "./StreamReplay.ts"
-import type { Listener, SlotInfo, Subscriptions } from "./subscriptions.ts"
+import type { Listener, ReachedSlot, SlotInfo, Subscriptions } from "./subscriptions.ts"
 
 /** With more waiting writes than this, for this process and for others, slow connections no longer hold up a slot. */
 const MOST_WAITING = 32_768
@@ -22,6 +23,8 @@ const CLOCK_PATIENCE_MS = 2000
 /** Accounts are read over HTTP after this long without a connection, or after loading for this long. */
 const MOST_AWAY_MS = 1000
 const MOST_LOADING_MS = 3000
+/** Readers keep the last whole state for at most this long. Then they get what is known, and nothing is whole. */
+const MOST_HELD_MS = 10_000
 
 /** Dropped blocks are recent. */
 const DROPPED_SPANS = 32
@@ -63,6 +66,13 @@ export class ChainState implements Listener {
   /** True while writes are known to wait at the source. */
   #isBehind = false
   readonly #replay = new StreamReplay()
+  /** What readers get once no account lacks a write any more. Until then they keep the last whole state. */
+  readonly #held = new HeldBack()
+  #heldSince = 0
+  /** The newest slot whose states readers have had, all of them, and its clock; null before the first one of a chain. */
+  #whole: (ReachedSlot & { readonly clock: ChainClock }) | null = null
+  /** True once held events were sent. Until readers have taken them, they have the last whole state. */
+  #hasSentHeld = false
   /**
    * At the commitment `processed`: slots between a block and its parent. The chain has no block there, or has dropped
    * it, also when writes of it arrive later.
@@ -109,14 +119,22 @@ export class ChainState implements Listener {
   freshness(): Freshness {
     const isLive = this.#isFollowing && !this.#outbox.isLagging()
     const isPolled = this.#polled !== null && !isLive && !this.heard.isSilent
-    const { slot, atMs } = (isPolled ? this.#polled : null) ?? this.heard.complete
-    const down = this.heard.isSilent || !this.#connected
-    const state = isPolled ? "polling" : down ? "down" : isLive ? "live" : "loading"
+    const isKept = !isLive && !isPolled && this.#keepsWhole
+    const { slot, atMs } = (isPolled ? this.#polled : isKept ? this.#whole : null) ?? this.heard.complete
+    const isMixed = this.#whole === null && this.#buffer.lacksWrites
+    const down = (this.heard.isSilent || !this.#connected) && !isMixed
+    const state = isPolled ? "polling" : down ? "down" : isLive ? "live" : isKept ? "reloading" : "loading"
     return { slot, heardAtMs: this.heard.onWallClock(atMs), state, ...this.nodes }
   }
 
   get #isFollowing(): boolean {
     return this.#connected && this.#clock.isKnown && !this.#buffer.isBehind && !this.#isBehind
+  }
+
+  /** True while readers keep the last whole state because of a gap. Slots that come late in order reach readers one by one. */
+  get #keepsWhole(): boolean {
+    const isKept = this.#buffer.lacksWrites || (this.#hasSentHeld && this.#outbox.isLagging())
+    return isKept && this.#whole !== null && !this.#isBehind && !this.#buffer.isReplaying
   }
 
   /** True once the accounts have not been followed for so long that polling is better. */
@@ -131,7 +149,7 @@ export class ChainState implements Listener {
   }
 
   clock(): ChainClock {
-    return this.#clock.at(this.heard.slot)
+    return (this.#keepsWhole ? this.#whole?.clock : null) ?? this.#clock.at(this.heard.slot)
   }
 
   /** True when the feed has been live since the last call. */
@@ -214,6 +232,7 @@ export class ChainState implements Listener {
       if (this.#wanted.delete(address) && address !== CLOCK) {
         this.#unsettled.add(address)
         this.#buffer.forget(address)
+        this.#held.forget(address)
       }
     }
     this.changed.openUnsafe()
@@ -263,6 +282,8 @@ export class ChainState implements Listener {
     this.#reportedSlot = 0
     this.#writtenSlot = 0
     this.#polled = null
+    this.#held.clear()
+    this.#whole = null
     this.#clock = new KnownClock()
     this.changed.openUnsafe()
   }
@@ -275,7 +296,7 @@ export class ChainState implements Listener {
     this.#beginWith(states)
     const isNew = slot > this.committedSlot
     this.committedSlot = slot
-    this.#offer(this.#buffer.adopt(states))
+    this.#offer(this.#buffer.adopt(states), true)
     this.#readClock()
     if (isNew) {
       this.heard.endSilence()
@@ -283,6 +304,7 @@ export class ChainState implements Listener {
     if (slot > (this.#polled?.slot ?? 0)) {
       // A slot that was known before the outage keeps the time of its receipt.
       this.#polled = { slot, atMs: (isNew ? null : this.heard.atMs) ?? this.heard.wallMs() }
+      this.#whole = { ...this.#polled, clock: this.#clock.at(slot) }
     }
     this.heard.take(slot)
     return true
@@ -410,8 +432,7 @@ export class ChainState implements Listener {
   settle(slot: number, sent = this.#endedSlot): void {
     this.#relay?.end(slot, Math.min(slot, sent))
     const wasBehind = this.#buffer.isBehind
-    const events = this.#buffer.end(slot)
-    this.#offer(events)
+    const isOffered = this.#offer(this.#buffer.end(slot), !this.#buffer.lacksWrites)
     if (wasBehind && !this.#buffer.isBehind) {
       // The gap closes when the reader has received what it missed.
       this.#outbox.markLagging()
@@ -420,14 +441,39 @@ export class ChainState implements Listener {
     if (this.#isFollowing) {
       this.#followedAt = this.heard.nowMs()
     }
-    if (events.length > 0 || this.#isFollowing) {
+    if (isOffered || this.#isFollowing) {
       // Readers now hold newer states than the polled ones.
       this.#polled = null
     }
-    this.#wasLive = this.#wasLive || this.freshness().state === "live"
+    if (this.freshness().state === "live") {
+      this.#wasLive = true
+      const whole = Math.min(slot, this.heard.complete.slot)
+      this.#whole = { slot: whole, atMs: this.heard.complete.atMs, clock: this.#clock.at(whole) }
+    }
   }
 
-  #offer(events: ReadonlyArray<ChainEvent>): void {
+  /** Passes events on, or holds them back while readers keep the last whole state. True when readers get something. */
+  #offer(events: ReadonlyArray<ChainEvent>, isWhole: boolean): boolean {
+    if (!isWhole && !this.#held.isEmpty && this.heard.nowMs() - this.#heldSince > MOST_HELD_MS) {
+      this.#whole = null
+    }
+    const isHeld = !isWhole && this.#whole !== null
+    if (!isHeld && this.#held.isEmpty) {
+      this.#send(events)
+      return events.length > 0
+    }
+    this.#heldSince = this.#held.isEmpty ? this.heard.nowMs() : this.#heldSince
+    events.forEach((event) => this.#held.add(event))
+    if (isHeld) {
+      return false
+    }
+    this.#send([this.#held.take()])
+    this.#hasSentHeld = true
+    return true
+  }
+
+  #send(events: ReadonlyArray<ChainEvent>): void {
+    this.#hasSentHeld = this.#hasSentHeld && events.length === 0
     for (const event of events) {
       this.faults.overflows += this.#outbox.offer(event) ? 1 : 0
     }
@@ -458,6 +504,8 @@ export class ChainState implements Listener {
 
   #dropBlocks(after: number, before: number): void {
     if (this.#buffer.dropBlocks(after, before)) {
+      // Readers may hold a state that the chain has never had.
+      this.#whole = null
       this.changed.openUnsafe()
     }
   }

@@ -29,7 +29,7 @@ const Moment = Schema.Struct({
   slot: Schema.Int,
   /** When it arrived, in milliseconds since the Unix epoch. */
   heardAtMs: Schema.Int,
-  state: Schema.Literals(["live", "polling", "loading", "down", "recorded"]),
+  state: Schema.Literals(["live", "polling", "reloading", "loading", "down", "recorded"]),
   epoch: Schema.Int,
   unixTimestamp: Schema.Int
 })

@@ -10,8 +10,8 @@ export const silence = (freshness: Freshness, nowMs: number): number =>
   freshness.state === "recorded" || freshness.heardAtMs === null ? 0 : Math.max(0, nowMs - freshness.heardAtMs)
 
 /**
- * The refusal when the state is too old, or null. While the feed reloads what it missed, the state is stale at once.
- * While the feed is only silent or disconnected, the state is stale after `staleAfterMs`.
+ * The refusal when the state is too old, or null. While the feed has no whole state, it is stale at once. A whole state
+ * that the feed keeps while it is silent, disconnected or reads again what it missed, is stale after `staleAfterMs`.
  */
 export const staleness = (freshness: Freshness, nowMs: number, staleAfterMs: number): StateStale | null => {
   if (freshness.state === "recorded") {

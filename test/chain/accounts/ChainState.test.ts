@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Address } from "../../../src/domain/Address.ts"
 import { CLOCK } from "../../../src/chain/clockSysvar.ts"
 import { AccountBuffer } from "../../../src/chain/accounts/AccountBuffer.ts"
+import type { Commitment } from "../../../src/chain/Commitment.ts"
 import { ChainState } from "../../../src/chain/accounts/ChainState.ts"
 import { settleWhenQuiet } from "../../../src/chain/accounts/followChain.ts"
 import { makeOutbox } from "../../../src/chain/accounts/outbox.ts"
@@ -11,14 +12,18 @@ import { RelayedWrites } from "../../../src/chain/bus/RelayedWrites.ts"
 import { addressToBytes } from "../../../src/domain/Address.ts"
 import { randomFrom } from "../../programs/syntheticPools.ts"
 import { at } from "../../quotes/toyChain.ts"
-import { holding } from "./accounts.ts"
+import { clockOf, holding, Reader } from "./accounts.ts"
 
-const sceneWith = Effect.fnUntraced(function* (relay?: RelayedWrites, reportsSlots = false) {
+const sceneWith = Effect.fnUntraced(function* (
+  relay?: RelayedWrites,
+  reportsSlots = false,
+  commitment: Commitment = "confirmed"
+) {
   const wanted = new Set<Address>()
   const buffer = new AccountBuffer((address) => !wanted.has(address))
   const outbox = yield* makeOutbox(1000, () => buffer.everything())
   const time = yield* Clock.Clock
-  const state = new ChainState({ buffer, outbox, wanted, commitment: "confirmed", time, relay, reportsSlots })
+  const state = new ChainState({ buffer, outbox, wanted, commitment, time, relay, reportsSlots })
   const followed = new Set<Address>()
   let asked = 0
   const node = {
@@ -41,7 +46,7 @@ const sceneWith = Effect.fnUntraced(function* (relay?: RelayedWrites, reportsSlo
     return count
   }
   state.connect()
-  return { buffer, followed, state, sync, takeAsked, wanted }
+  return { buffer, followed, outbox, state, sync, takeAsked, wanted }
 })
 
 const sorted = (addresses: Iterable<Address>) => Array.from(new Set(addresses)).toSorted()
@@ -168,6 +173,144 @@ describe("the writes of a source that reports its slots", () => {
       read(11)
       yield* quiet
       assert.deepStrictEqual(slots(), [11, 11])
+    })
+  )
+})
+
+const stateOf = (address: Address, slot: number) => ({ slot, account: holding(address, [slot], slot) })
+
+describe("readers of a feed that has missed writes", () => {
+  const [a, b] = [at(1), at(2)]
+  /** A live feed with both accounts and the clock at slot 10, whose readers have taken everything. */
+  const scene = Effect.fnUntraced(function* (commitment: Commitment = "confirmed") {
+    const { outbox, state } = yield* sceneWith(undefined, true, commitment)
+    const reader = new Reader()
+    yield* outbox.events.pipe(
+      Stream.runForEach((event) => Effect.sync(() => reader.take(event))),
+      Effect.forkScoped({ startImmediately: true })
+    )
+    const taken = TestClock.adjust("1 millis")
+    state.watch([a, b])
+    const read = (slot: number, addresses: ReadonlyArray<Address> = [a, b]) => {
+      const requested = new Map(Array.from(state.unread()).filter(([address]) => addresses.includes(address)))
+      state.answer(requested, new Map(addresses.map((address) => [address, stateOf(address, slot)])), 0)
+      state.settle(slot)
+    }
+    const write = (address: Address, slot: number) => {
+      state.onWrite(address, stateOf(address, slot))
+      state.onCommitted(slot)
+      state.settle(slot)
+    }
+    const readClock = (slot: number) => {
+      state.answer(state.unread(), new Map([[CLOCK, { slot, account: clockOf(1, 1000 + slot, slot) }]]), 0)
+    }
+    state.onCommitted(10)
+    readClock(10)
+    read(10)
+    yield* taken
+    state.settle(10)
+    const seen = () => {
+      const { slot, state: name } = state.freshness()
+      // The clock that quotes are computed by is of the same slot as the accounts.
+      assert.strictEqual(name === "reloading" ? state.clock().slot : slot, slot)
+      return [name, slot, reader.bytes(a)?.[0], reader.bytes(b)?.[0]]
+    }
+    assert.deepStrictEqual(seen(), ["live", 10, 10, 10])
+    return { read, reader, readClock, seen, state, taken, write }
+  })
+
+  it.effect("keep the last whole state until all of it is read again, and then get one snapshot", () =>
+    Effect.gen(function* () {
+      const { read, reader, seen, state, taken, write } = yield* scene()
+      state.onLost([a, b])
+      write(a, 12)
+      read(13, [b])
+      yield* taken
+      assert.deepStrictEqual(seen(), ["reloading", 10, 10, 10])
+      const before = reader.snapshots.length
+      read(14, [a])
+      // Until the reader has taken it.
+      assert.deepStrictEqual(seen(), ["reloading", 10, 10, 10])
+      yield* taken
+      assert.deepStrictEqual(seen(), ["live", 12, 14, 13])
+      assert.strictEqual(reader.snapshots.length, before + 1)
+    })
+  )
+
+  it.effect("know its age also after the connection is lost", () =>
+    Effect.gen(function* () {
+      const { read, readClock, seen, state, taken, write } = yield* scene()
+      state.onLost([a])
+      write(b, 12)
+      state.disconnect()
+      yield* taken
+      assert.deepStrictEqual(seen(), ["down", 10, 10, 10])
+      state.connect()
+      write(b, 14)
+      readClock(15)
+      read(15, [a])
+      yield* taken
+      assert.deepStrictEqual(seen(), ["reloading", 10, 10, 10])
+      read(16, [b])
+      yield* taken
+      assert.deepStrictEqual(seen(), ["live", 14, 15, 16])
+    })
+  )
+
+  it.effect("get what is polled meanwhile, with all that was held back", () =>
+    Effect.gen(function* () {
+      const { read, seen, state, taken, write } = yield* scene()
+      state.onLost([a])
+      write(b, 12)
+      state.adopt(13, new Map([a, b].map((address) => [address, stateOf(address, address === a ? 13 : 12)])))
+      yield* taken
+      assert.deepStrictEqual(seen(), ["polling", 13, 13, 12])
+      write(b, 14)
+      yield* taken
+      assert.deepStrictEqual(seen(), ["polling", 13, 13, 12])
+      read(15, [a])
+      yield* taken
+      assert.deepStrictEqual(seen(), ["live", 14, 15, 14])
+    })
+  )
+
+  it.effect("get what is known after ten seconds, and nothing counts as whole", () =>
+    Effect.gen(function* () {
+      const { read, readClock, seen, state, taken, write } = yield* scene()
+      state.onLost([a])
+      write(b, 12)
+      yield* TestClock.adjust("10 seconds")
+      write(b, 13)
+      assert.deepStrictEqual(seen(), ["reloading", 10, 10, 10])
+      yield* taken
+      write(b, 14)
+      yield* taken
+      assert.deepStrictEqual(seen(), ["loading", 14, 10, 14])
+      state.disconnect()
+      assert.deepStrictEqual(seen(), ["loading", 14, 10, 14])
+      state.connect()
+      readClock(15)
+      read(15)
+      yield* taken
+      assert.deepStrictEqual(seen(), ["live", 14, 15, 15])
+    })
+  )
+
+  it.effect("have no whole state on another chain", () =>
+    Effect.gen(function* () {
+      const { seen, state } = yield* scene()
+      state.onLost([a])
+      assert.strictEqual(seen()[0], "reloading")
+      state.startAnew()
+      assert.strictEqual(seen()[0], "loading")
+    })
+  )
+
+  it.effect("have none where the chain has dropped the block of their state", () =>
+    Effect.gen(function* () {
+      const { seen, state } = yield* scene("processed")
+      state.onSlot({ slot: 11, parent: 9, root: 0 })
+      assert.strictEqual(seen()[0], "loading")
     })
   )
 })
