@@ -6,7 +6,8 @@
  * come over gRPC, and all else from an RPC node. In the warm-up every token is seen once; the minutes after it are measured.
  * `lag` is the time from the sending of a slot to its first trade on the trade stream of a reader, in slots of 400 ms and in
  * milliseconds, and at least the time waited for slots that are `missing` at the end; `behindSlots` counts the slots from the market's newest slot to the newest slot sent, at the end. `quotes` are answers over
- * HTTP, in milliseconds. `gaps` are slots that the service missed. `cores` is processor time a second, by thread and process, `slotMs` the processor time of a slot. `--profile` adds the shares of rooms and functions and the longest times without a pause of each thread, and costs some time of its own.
+ * HTTP, in milliseconds; `emptyServer` are the answers of a process that does nothing, asked a fifth as often in the same minutes:
+ * no service on this machine is faster. `gaps` are slots that the service missed. `cores` is processor time a second, by thread and process, `slotMs` the processor time of a slot. `--profile` adds the shares of rooms and functions and the longest times without a pause of each thread, and costs some time of its own.
  * Exits with 1 where a target was `missed`: the lag at p99 1.5 slots, quotes at p99 5 ms, 2 GB, and 60 ms of the decoder a slot. Exits with 1,
  * with the reasons as `failures`, where the chain's process ended, fewer than 0.95 of the slots that the time allows
  * were sent, no trade was seen, the market was more than 10 slots behind at the end, more than 1 % of the quotes were not
@@ -37,6 +38,7 @@ import { watchTrades } from "./mainnet/lag.ts"
 import { measureUse } from "./mainnet/use.ts"
 import { readProfiles } from "./mainnet/profile.ts"
 import { startChain } from "./mainnet/startChain.ts"
+import { startEmptyServer } from "./mainnet/startEmptyServer.ts"
 import { boundsOf, failuresOf, lagOf, sentOf } from "./mainnet/figures.ts"
 import { report } from "./report.ts"
 
@@ -80,6 +82,8 @@ const WATCHED = 5
 const QUOTED = 200
 const LOAD_LIMIT = "5 minutes"
 const WHOLE_LIMIT = "60 minutes"
+/** The empty server gets one request for so many quotes. */
+const QUOTES_FOR_EMPTY = 5
 
 const profileFlags = (folder: string) => [
   "--cpu-prof",
@@ -188,10 +192,17 @@ const run = Effect.gen(function* () {
   yield* Effect.promise(() => callAtRate(access, calls, settings.quotes, settings.warm))
   const seconds = 60 * settings.minutes
   const first = chain.head() + 1
-  const { use, value: quotes } = yield* measureUse(
-    { pid: running.child.pid ?? 0, metricsUrl },
-    Effect.promise(() => callAtRate(access, calls, settings.quotes, seconds))
+  const emptyUrl = yield* startEmptyServer
+  const load = Effect.promise(() =>
+    Promise.all([
+      callAtRate(access, calls, settings.quotes, seconds),
+      callAtRate({ baseUrl: emptyUrl, secrets: [""] }, [{ path: "/" }], settings.quotes / QUOTES_FOR_EMPTY, seconds)
+    ])
   )
+  const {
+    use,
+    value: [quotes, emptyServer]
+  } = yield* measureUse({ pid: running.child.pid ?? 0, metricsUrl }, load)
   const last = chain.head()
   const { marketSlot, ...used } = use
   const slots = Array.from({ length: last - first + 1 }, (_, i) => first + i)
@@ -210,6 +221,7 @@ const run = Effect.gen(function* () {
     behindSlots: marketSlot === null ? null : last - marketSlot,
     lostReaders: trades.lost(),
     quotes: { ...quotes, asked: calls.length },
+    emptyServer,
     gaps: gaps?.count ?? null,
     storedTrades: rows?.count ?? null,
     pools: chain.pools,
