@@ -32,7 +32,12 @@ export interface Snapshot {
  */
 export type ChainEvent =
   /** The state of watched accounts at one slot, after `watch` and after every gap. Older writes are already dropped. */
-  | { readonly _tag: "Snapshot"; readonly snapshot: Snapshot }
+  | {
+      readonly _tag: "Snapshot"
+      readonly snapshot: Snapshot
+      /** True for what a gap missed: states between this event and the one before it were never known. */
+      readonly isAfterGap?: true
+    }
   /**
    * All accounts that were written in `slot`; `null` for an account that ceased to exist. Slots arrive in order. A
    * write that comes too late for its slot is sent on its own, unless a newer write of that account is already known.
@@ -52,9 +57,9 @@ export interface Freshness {
    */
   readonly heardAtMs: number | null
   /**
-   * `live`: following. `polling`: not followed, but all accounts are read at this slot. `reloading`: connected, and reading
-   * again what a gap missed; readers keep the state of this slot until all of it is read. `loading`: connected, without a
-   * state that is whole. `down`: not connected, or without a new slot for too long, whether or not a node answers.
+   * `live`: following. `polling`: not followed, but all accounts are read at this slot. `reloading`: reading again what a gap
+   * missed; readers keep the state of this slot until all of it is read. `loading`: readers have no whole state, connected
+   * or not. `down`: not connected, or without a new slot for too long, whether or not a node answers.
    * `recorded`: a fixed dump, which is never stale.
    */
   readonly state: "live" | "polling" | "reloading" | "loading" | "down" | "recorded"

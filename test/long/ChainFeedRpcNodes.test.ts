@@ -46,7 +46,8 @@ describe("several nodes", () => {
       yield* first.faults.dropSockets
       yield* Effect.sleep("2 seconds")
       assert.notStrictEqual(feed.freshness().state, "live")
-      assert.strictEqual(feed.freshness().slot, slot)
+      // The newest slot may not have ended before its connection was lost.
+      assert.include([slot - 1, slot], feed.freshness().slot)
       yield* second.advance(40)
       yield* Ref.set(moving, [second])
       yield* until("the second is followed", () => {

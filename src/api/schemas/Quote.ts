@@ -116,7 +116,7 @@ export class SpotQuote extends Schema.Opaque<SpotQuote>()(
     priceImpactPct: field(Schema.NullOr(Pct), "Percentage points; null when not measurable or clamped."),
     contextSlot: field(
       Schema.Int,
-      "Newest slot that the feed has seen. While it reads again what a gap missed: the last slot before the gap."
+      "Newest slot that the feed has seen. During a gap, the slot of the state that the quote was computed from."
     ),
     engineTimeMs: field(Schema.Finite, "Time that pricing took, in milliseconds."),
     swapUsdValue: field(
@@ -126,7 +126,7 @@ export class SpotQuote extends Schema.Opaque<SpotQuote>()(
     requestId: field(Schema.String, "Id of this quote."),
     quotedAtMs: field(Schema.Int, "Time of the quote, in milliseconds since the Unix epoch."),
     stateSlot: field(Schema.Int, "Slot of the oldest pool state used."),
-    stateAgeMs: field(Schema.Int, "Milliseconds since that slot was received."),
+    stateAgeMs: field(Schema.Int, "Milliseconds since contextSlot was received."),
     feeBasis: field(
       Schema.optionalKey(Schema.Literals(["net", "principal"])),
       "`net`: the SOL fee is taken from the proceeds. `principal`: it is charged on top of the input. Absent: no fee."

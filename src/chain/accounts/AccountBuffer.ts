@@ -67,7 +67,7 @@ export class AccountBuffer {
     return this.#isReplaying || this.#behind.size > 0
   }
 
-  /** True while writes of some accounts were missed, and others were not. */
+  /** True while an account lacks a write that was missed. */
   get lacksWrites(): boolean {
     return this.#behind.size > 0
   }

@@ -7,7 +7,7 @@ import { CLOCK, readClock } from "../clockSysvar.ts"
 import { FeedFaults } from "./FeedFaults.ts"
 import { KnownClock } from "./KnownClock.ts"
 import { HeardSlots } from "./HeardSlots.ts"
-import { HeldBack } from "./HeldBack.ts"
+import { ReaderState, type WholeState } from "./ReaderState.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Relay } from "./AccountRelay.ts"
 import type { AccountBuffer } from "./AccountBuffer.ts"
@@ -23,8 +23,6 @@ const CLOCK_PATIENCE_MS = 2000
 /** Accounts are read over HTTP after this long without a connection, or after loading for this long. */
 const MOST_AWAY_MS = 1000
 const MOST_LOADING_MS = 3000
-/** Readers keep the last whole state for at most this long. Then they get what is known, and nothing is whole. */
-const MOST_HELD_MS = 10_000
 
 /** Dropped blocks are recent. */
 const DROPPED_SPANS = 32
@@ -47,7 +45,7 @@ export class ChainState implements Listener {
   #reportedSlot = 0
   #writtenSlot = 0
   /** True while writes wait for the report of their slot, although no more have come for a moment. */
-  #isHeldBack = false
+  #waitsForReport = false
   /** Faults that did not end the connection. */
   readonly faults = new FeedFaults()
   /** Hosts of the nodes in use. */
@@ -66,13 +64,7 @@ export class ChainState implements Listener {
   /** True while writes are known to wait at the source. */
   #isBehind = false
   readonly #replay = new StreamReplay()
-  /** What readers get once no account lacks a write any more. Until then they keep the last whole state. */
-  readonly #held = new HeldBack()
-  #heldSince = 0
-  /** The newest slot whose states readers have had, all of them, and its clock; null before the first one of a chain. */
-  #whole: (ReachedSlot & { readonly clock: ChainClock }) | null = null
-  /** True once held events were sent. Until readers have taken them, they have the last whole state. */
-  #hasSentHeld = false
+  readonly #readers: ReaderState
   /**
    * At the commitment `processed`: slots between a block and its parent. The chain has no block there, or has dropped
    * it, also when writes of it arrive later.
@@ -111,6 +103,7 @@ export class ChainState implements Listener {
       this.changed.openUnsafe()
     })
     this.heard = new HeardSlots(options.time)
+    this.#readers = new ReaderState(options.outbox, () => this.heard.nowMs())
     this.#followedAt = this.heard.nowMs()
     this.#connectedAt = this.#followedAt
     this.#buffer.follow(CLOCK)
@@ -119,22 +112,31 @@ export class ChainState implements Listener {
   freshness(): Freshness {
     const isLive = this.#isFollowing && !this.#outbox.isLagging()
     const isPolled = this.#polled !== null && !isLive && !this.heard.isSilent
-    const isKept = !isLive && !isPolled && this.#keepsWhole
-    const { slot, atMs } = (isPolled ? this.#polled : isKept ? this.#whole : null) ?? this.heard.complete
-    const isMixed = this.#whole === null && this.#buffer.lacksWrites
+    const kept = isLive || isPolled ? null : this.#kept
+    const { slot, atMs } = (isPolled ? this.#polled : kept) ?? this.heard.complete
+    const isMixed = this.#readers.whole() === null && this.#hasGap
     const down = (this.heard.isSilent || !this.#connected) && !isMixed
-    const state = isPolled ? "polling" : down ? "down" : isLive ? "live" : isKept ? "reloading" : "loading"
-    return { slot, heardAtMs: this.heard.onWallClock(atMs), state, ...this.nodes }
+    const state = isPolled ? "polling" : down ? "down" : isLive ? "live" : kept === null ? "loading" : "reloading"
+    return { slot, heardAtMs: this.heard.onWallClock(atMs, kept?.aheadMs), state, ...this.nodes }
   }
 
   get #isFollowing(): boolean {
-    return this.#connected && this.#clock.isKnown && !this.#buffer.isBehind && !this.#isBehind
+    return this.#connected && this.#clock.isKnown && !this.#buffer.isReplaying && !this.#hasGap && !this.#isBehind
   }
 
-  /** True while readers keep the last whole state because of a gap. Slots that come late in order reach readers one by one. */
-  get #keepsWhole(): boolean {
-    const isKept = this.#buffer.lacksWrites || (this.#hasSentHeld && this.#outbox.isLagging())
-    return isKept && this.#whole !== null && !this.#isBehind && !this.#buffer.isReplaying
+  /** True while readers lack writes that were missed. */
+  get #hasGap(): boolean {
+    return this.#buffer.lacksWrites || this.#readers.isHolding
+  }
+
+  /**
+   * The whole state that readers keep because of a gap, or since the connection was lost; null where they have newer
+   * states: writes that come late, but in order, reach them slot by slot.
+   */
+  get #kept(): WholeState | null {
+    const isInOrder = this.#isBehind || this.#buffer.isReplaying
+    const isKept = !this.#connected || ((this.#hasGap || this.#readers.isReleasing) && !isInOrder)
+    return isKept ? this.#readers.whole() : null
   }
 
   /** True once the accounts have not been followed for so long that polling is better. */
@@ -149,7 +151,7 @@ export class ChainState implements Listener {
   }
 
   clock(): ChainClock {
-    return (this.#keepsWhole ? this.#whole?.clock : null) ?? this.#clock.at(this.heard.slot)
+    return this.#kept?.clock ?? this.#clock.at(this.heard.slot)
   }
 
   /** True when the feed has been live since the last call. */
@@ -232,7 +234,7 @@ export class ChainState implements Listener {
       if (this.#wanted.delete(address) && address !== CLOCK) {
         this.#unsettled.add(address)
         this.#buffer.forget(address)
-        this.#held.forget(address)
+        this.#readers.forget(address)
       }
     }
     this.changed.openUnsafe()
@@ -258,7 +260,7 @@ export class ChainState implements Listener {
     }
     this.#reportedSlot = 0
     this.#writtenSlot = 0
-    this.#isHeldBack = false
+    this.#waitsForReport = false
     this.#connectedAt = this.heard.nowMs()
     this.#clockAt = this.#connectedAt
     this.#hasClockWrites = false
@@ -282,8 +284,7 @@ export class ChainState implements Listener {
     this.#reportedSlot = 0
     this.#writtenSlot = 0
     this.#polled = null
-    this.#held.clear()
-    this.#whole = null
+    this.#readers.startAnew()
     this.#clock = new KnownClock()
     this.changed.openUnsafe()
   }
@@ -304,7 +305,7 @@ export class ChainState implements Listener {
     if (slot > (this.#polled?.slot ?? 0)) {
       // A slot that was known before the outage keeps the time of its receipt.
       this.#polled = { slot, atMs: (isNew ? null : this.heard.atMs) ?? this.heard.wallMs() }
-      this.#whole = { ...this.#polled, clock: this.#clock.at(slot) }
+      this.#noteWhole(this.#polled)
     }
     this.heard.take(slot)
     return true
@@ -340,10 +341,10 @@ export class ChainState implements Listener {
     this.#checkOverlap(slot)
     this.committedSlot = Math.max(this.committedSlot, slot)
     this.#reportedSlot = Math.max(this.#reportedSlot, slot)
-    const isReleased = this.#isHeldBack && !this.#isReportDue
+    const isReleased = this.#waitsForReport && !this.#isReportDue
     if (isReleased || (!this.#reportsSlots && this.#buffer.size > 0)) {
       // After a pause this slot counts as ended too. A Geyser may have no pause between slots.
-      this.#isHeldBack = false
+      this.#waitsForReport = false
       this.#hasArrived()
     }
     // Its own writes may still follow.
@@ -411,7 +412,7 @@ export class ChainState implements Listener {
       this.#buffer.endReplay()
       this.#outbox.markLagging()
     }
-    this.#isHeldBack = this.#isReportDue
+    this.#waitsForReport = this.#isReportDue
     const heard = this.#reportsSlots ? this.heard.slot : Infinity
     this.settle(Math.min(this.#isReportDue ? this.#writtenSlot - 1 : heard, this.heard.reached))
   }
@@ -431,7 +432,7 @@ export class ChainState implements Listener {
   /** Ends every slot up to and including this one and emits the writes. All writes up to slot `sent` have arrived. */
   settle(slot: number, sent = this.#endedSlot): void {
     this.#relay?.end(slot, Math.min(slot, sent))
-    const wasBehind = this.#buffer.isBehind
+    const wasBehind = this.#buffer.isBehind || this.#readers.isHolding
     const isOffered = this.#offer(this.#buffer.end(slot), !this.#buffer.lacksWrites)
     if (wasBehind && !this.#buffer.isBehind) {
       // The gap closes when the reader has received what it missed.
@@ -445,38 +446,23 @@ export class ChainState implements Listener {
       // Readers now hold newer states than the polled ones.
       this.#polled = null
     }
-    if (this.freshness().state === "live") {
-      this.#wasLive = true
-      const whole = Math.min(slot, this.heard.complete.slot)
-      this.#whole = { slot: whole, atMs: this.heard.complete.atMs, clock: this.#clock.at(whole) }
+    const ended = this.#isFollowing ? this.heard.endedWith(slot) : null
+    if (ended !== null) {
+      this.#noteWhole(ended)
     }
+    this.#wasLive = this.#wasLive || this.freshness().state === "live"
   }
 
-  /** Passes events on, or holds them back while readers keep the last whole state. True when readers get something. */
+  #noteWhole(reached: ReachedSlot): void {
+    const clock = { ...this.#clock.at(0), slot: reached.slot }
+    this.#readers.complete({ ...reached, clock, aheadMs: this.heard.aheadMs })
+  }
+
   #offer(events: ReadonlyArray<ChainEvent>, isWhole: boolean): boolean {
-    if (!isWhole && !this.#held.isEmpty && this.heard.nowMs() - this.#heldSince > MOST_HELD_MS) {
-      this.#whole = null
-    }
-    const isHeld = !isWhole && this.#whole !== null
-    if (!isHeld && this.#held.isEmpty) {
-      this.#send(events)
-      return events.length > 0
-    }
-    this.#heldSince = this.#held.isEmpty ? this.heard.nowMs() : this.#heldSince
-    events.forEach((event) => this.#held.add(event))
-    if (isHeld) {
-      return false
-    }
-    this.#send([this.#held.take()])
-    this.#hasSentHeld = true
-    return true
-  }
-
-  #send(events: ReadonlyArray<ChainEvent>): void {
-    this.#hasSentHeld = this.#hasSentHeld && events.length === 0
-    for (const event of events) {
-      this.faults.overflows += this.#outbox.offer(event) ? 1 : 0
-    }
+    const before = this.#readers.overflows
+    const isOffered = this.#readers.offer(events, isWhole)
+    this.faults.overflows += this.#readers.overflows - before
+    return isOffered
   }
 
   #readClock(): void {
@@ -504,8 +490,11 @@ export class ChainState implements Listener {
 
   #dropBlocks(after: number, before: number): void {
     if (this.#buffer.dropBlocks(after, before)) {
-      // Readers may hold a state that the chain has never had.
-      this.#whole = null
+      if ((this.#readers.whole()?.slot ?? 0) > after) {
+        // Readers have a state that the chain has never had.
+        this.#readers.lose()
+        this.#polled = null
+      }
       this.changed.openUnsafe()
     }
   }

@@ -18,6 +18,8 @@ export class HeardSlots {
   #isSilent = false
   #spread: SpreadConnections = ONE_CONNECTION
   #complete: ReachedSlot = { slot: 0, atMs: null }
+  /** What was complete before. */
+  #before: ReachedSlot = { slot: 0, atMs: null }
   /** How far the wall clock was ahead of the monotonic clock at the last slot. */
   #aheadMs = 0
 
@@ -48,6 +50,11 @@ export class HeardSlots {
     return this.#complete
   }
 
+  /** The newest complete slot, or the one before it, that has ended when this slot has; null where both are newer. */
+  endedWith(slot: number): ReachedSlot | null {
+    return slot >= this.#complete.slot ? this.#complete : slot >= this.#before.slot ? this.#before : null
+  }
+
   /** True from the start of a silence until a new slot arrives. A connection alone does not end a silence. */
   get isSilent(): boolean {
     return this.#isSilent
@@ -64,11 +71,16 @@ export class HeardSlots {
   }
 
   /**
-   * A time of receipt on today's wall clock. When the wall clock was set back since the last slot, the time moves back
-   * with it: otherwise a silent chain would look fresh until the clock catches up.
+   * A time of receipt on today's wall clock. When the wall clock was set back since, the time moves back with it: otherwise
+   * a silent chain would look fresh until the clock catches up. `aheadMs` is of that time; of the last slot unless given.
    */
-  onWallClock(atMs: number | null): number | null {
-    return atMs === null ? null : atMs + Math.trunc(Math.min(0, this.wallMs() - this.nowMs() - this.#aheadMs))
+  onWallClock(atMs: number | null, aheadMs = this.#aheadMs): number | null {
+    return atMs === null ? null : atMs + Math.trunc(Math.min(0, this.wallMs() - this.nowMs() - aheadMs))
+  }
+
+  /** How far the wall clock was ahead of the monotonic clock at the last slot, in milliseconds. */
+  get aheadMs(): number {
+    return this.#aheadMs
   }
 
   /** The slot that every connection has reached; Infinity where none holds up the others. */
@@ -96,6 +108,7 @@ export class HeardSlots {
     this.#aheadMs = this.wallMs() - this.nowMs()
     const reached = this.#spread.reached()
     if (Math.min(reached.slot, this.#slot) > this.#complete.slot) {
+      this.#before = this.#complete
       this.#complete = reached.slot < this.#slot ? reached : { slot: this.#slot, atMs: this.#atMs }
     }
   }
@@ -129,6 +142,7 @@ export class HeardSlots {
     this.#slot = 0
     this.#atMs = null
     this.#complete = { slot: 0, atMs: null }
+    this.#before = this.#complete
     this.endSilence()
   }
 }

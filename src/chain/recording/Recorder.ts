@@ -8,7 +8,7 @@ import { keepGoing, keepRunning } from "../../operations/keepRunning.ts"
 import { Readings } from "../../operations/Readings.ts"
 import * as SourceMonitor from "../../operations/SourceMonitor.ts"
 import { type BlockFeedOptions, makeBlockFeed } from "../blocks/BlockFeedRpc.ts"
-import { ChainFeed } from "../ChainFeed.ts"
+import { type ChainEvent, ChainFeed } from "../ChainFeed.ts"
 import type { RawBlock } from "./rawBlock.ts"
 import type { Moment } from "./recordEntry.ts"
 import { isRecording, recordBounds, recordDir } from "./recordSettings.ts"
@@ -32,6 +32,12 @@ const momentOf = (feed: Feed, heardAtMs: number): Moment => {
   const { slot, state } = feed.freshness()
   const { epoch, unixTimestamp } = feed.clock()
   return { slot, heardAtMs, state, epoch, unixTimestamp }
+}
+
+/** The moment of an event. What comes after a gap ends the stretch before it, though the feed is live again by now. */
+const momentAfter = (event: ChainEvent, feed: Feed, heardAtMs: number): Moment => {
+  const moment = momentOf(feed, heardAtMs)
+  return event._tag === "Snapshot" && event.isAfterGap === true ? { ...moment, state: "reloading" } : moment
 }
 
 const reportState = Effect.fnUntraced(function* (writer: RecordWriter, folder: string) {
@@ -134,7 +140,7 @@ const tapped = (feed: Feed, writer: RecordWriter): Feed =>
         return feed.unwatch(left)
       }),
     events: Stream.tap(feed.events, (event) =>
-      Effect.map(Clock.currentTimeMillis, (nowMs) => writer.take(event, momentOf(feed, nowMs)))
+      Effect.map(Clock.currentTimeMillis, (nowMs) => writer.take(event, momentAfter(event, feed, nowMs)))
     )
   })
 

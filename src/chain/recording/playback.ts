@@ -65,7 +65,7 @@ function* inOrder(frame: ReadonlyArray<Entry>, coverage: Coverage): Generator<Pl
         yield { _tag: "Unwatched", addresses: entry.unwatched, atMs }
       }
       if (entry.end !== null) {
-        coverage.reach(entry.end)
+        coverage.reach(entry.end, entry)
         const stretch = coverage.isOpen ? coverage.stretches.length : null
         yield { _tag: "Moment", moment: entry.end, stretch, atMs }
       }

@@ -2,7 +2,16 @@
 import { promises as files } from "node:fs"
 import { Effect, Schema } from "effect"
 import type { Address } from "../../domain/Address.ts"
-import { type Entry, FORMAT, type Header, type Moment, newestMoment, readEntries, wholeLength } from "./recordEntry.ts"
+import {
+  type Entry,
+  FORMAT,
+  type Header,
+  type Moment,
+  newestMoment,
+  readEntries,
+  type RecordedEvent,
+  wholeLength
+} from "./recordEntry.ts"
 import { listFiles, type RecordFile } from "./recordFiles.ts"
 
 /** A folder holds no recording that can be read. */
@@ -100,8 +109,9 @@ export class Coverage {
     this.#part = part
   }
 
-  /** Notes where the feed stood at the end of an entry. */
-  reach({ slot, state }: Moment): void {
+  /** Notes where the feed stood at the end of an entry. What came after a gap ends the stretch before it. */
+  reach({ slot, state }: Moment, { events }: { readonly events: ReadonlyArray<RecordedEvent> }): void {
+    this.#isOpen &&= events.every(({ moment }) => moment.state !== "reloading")
     if (state !== "live" || slot === 0) {
       this.#isOpen = false
       return
@@ -184,7 +194,7 @@ export const summarizeRecording = Effect.fnUntraced(function* (
           accounts.forEach((_, address) => known.add(address))
         }
         if (entry.end !== null) {
-          coverage.reach(entry.end)
+          coverage.reach(entry.end, entry)
         }
       }
     }

@@ -3,7 +3,7 @@ import { StateStale } from "../../api/schemas/Quote.ts"
 import type { Freshness } from "../../chain/ChainFeed.ts"
 
 /**
- * Milliseconds since the feed's last message. Zero before the first slot. Always zero for a recording, which cannot
+ * Milliseconds since the feed's slot was received. Zero before the first slot. Always zero for a recording, which cannot
  * age.
  */
 export const silence = (freshness: Freshness, nowMs: number): number =>
@@ -11,7 +11,7 @@ export const silence = (freshness: Freshness, nowMs: number): number =>
 
 /**
  * The refusal when the state is too old, or null. While the feed has no whole state, it is stale at once. A whole state
- * that the feed keeps while it is silent, disconnected or reads again what it missed, is stale after `staleAfterMs`.
+ * that readers keep while the feed is silent, disconnected or reading again what it missed is stale after `staleAfterMs`.
  */
 export const staleness = (freshness: Freshness, nowMs: number, staleAfterMs: number): StateStale | null => {
   if (freshness.state === "recorded") {

@@ -177,6 +177,17 @@ describe("the writes of a source that reports its slots", () => {
   )
 })
 
+const feed = (reports: boolean, commitment: Commitment = "confirmed") =>
+  Effect.gen(function* () {
+    const made = yield* sceneWith(undefined, reports, commitment)
+    const reader = new Reader()
+    yield* made.outbox.events.pipe(
+      Stream.runForEach((event) => Effect.sync(() => reader.take(event))),
+      Effect.forkScoped({ startImmediately: true })
+    )
+    return { ...made, reader, taken: TestClock.adjust("1 millis") }
+  })
+
 const stateOf = (address: Address, slot: number) => ({ slot, account: holding(address, [slot], slot) })
 
 describe("readers of a feed that has missed writes", () => {
@@ -233,7 +244,10 @@ describe("readers of a feed that has missed writes", () => {
       assert.deepStrictEqual(seen(), ["reloading", 10, 10, 10])
       yield* taken
       assert.deepStrictEqual(seen(), ["live", 12, 14, 13])
-      assert.strictEqual(reader.snapshots.length, before + 1)
+      assert.deepStrictEqual(
+        reader.snapshots.slice(before).map(({ isAfterGap }) => isAfterGap),
+        [true]
+      )
     })
   )
 
@@ -274,12 +288,12 @@ describe("readers of a feed that has missed writes", () => {
     })
   )
 
-  it.effect("get what is known after ten seconds, and nothing counts as whole", () =>
+  it.effect("get what is known after five seconds, and nothing counts as whole", () =>
     Effect.gen(function* () {
       const { read, readClock, seen, state, taken, write } = yield* scene()
       state.onLost([a])
       write(b, 12)
-      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("5 seconds")
       write(b, 13)
       assert.deepStrictEqual(seen(), ["reloading", 10, 10, 10])
       yield* taken
@@ -311,6 +325,215 @@ describe("readers of a feed that has missed writes", () => {
       const { seen, state } = yield* scene("processed")
       state.onSlot({ slot: 11, parent: 9, root: 0 })
       assert.strictEqual(seen()[0], "loading")
+    })
+  )
+
+  it.effect("have the newest settled slot of a WebSocket, not the root", () =>
+    Effect.gen(function* () {
+      const { reader, state, taken } = yield* feed(false)
+      state.watch([a, b])
+      state.onSlot({ slot: 43, parent: 42, root: 11 })
+      state.answer(
+        state.unread(),
+        new Map([
+          [CLOCK, { slot: 43, account: clockOf(1, 1043, 43) }],
+          [a, stateOf(a, 43)],
+          [b, stateOf(b, 43)]
+        ]),
+        0
+      )
+      state.settleQuiet()
+      yield* taken
+      state.settleQuiet()
+      yield* TestClock.adjust("400 millis")
+      state.onSlot({ slot: 44, parent: 43, root: 12 })
+      const live = state.freshness()
+      state.onLost([a])
+      const kept = state.freshness()
+      assert.deepStrictEqual([live.state, live.slot, reader.bytes(a)?.[0]], ["live", 44, 43])
+      assert.deepStrictEqual([kept.state, kept.slot, state.clock().slot], ["reloading", 43, 43])
+    })
+  )
+
+  it.effect("have no older state because the slot before the newest one settles once more", () =>
+    Effect.gen(function* () {
+      const { seen, state, write } = yield* scene()
+      write(a, 11)
+      write(b, 12)
+      state.settle(11)
+      state.onLost([a])
+      assert.deepStrictEqual(seen().slice(0, 2), ["reloading", 12])
+    })
+  )
+
+  it.effect("have the state of one gap in the next one", () =>
+    Effect.gen(function* () {
+      const { read, seen, state, taken, write } = yield* scene()
+      state.onLost([a, b])
+      write(a, 12)
+      read(14)
+      yield* taken
+      assert.deepStrictEqual(seen(), ["live", 12, 14, 14])
+      state.onLost([a])
+      const { slot } = state.freshness()
+      assert.deepStrictEqual([slot, state.clock().slot], [12, 12])
+    })
+  )
+
+  it.effect("have what was sent before the next gap once they have taken it", () =>
+    Effect.gen(function* () {
+      const { read, reader, state, taken, write } = yield* scene()
+      state.onLost([a, b])
+      write(a, 12)
+      read(12)
+      state.onLost([a])
+      yield* taken
+      assert.deepStrictEqual(
+        [state.freshness().state, state.freshness().slot, reader.bytes(a)?.[0]],
+        ["reloading", 12, 12]
+      )
+    })
+  )
+
+  it.effect("lack what is held back also after the last account with a gap has left", () =>
+    Effect.gen(function* () {
+      const { reader, state, taken, write } = yield* scene()
+      state.onLost([a])
+      write(b, 12)
+      yield* taken
+      state.unwatch([a])
+      yield* taken
+      const { slot, state: name } = state.freshness()
+      assert.deepStrictEqual([name, slot, reader.bytes(b)?.[0]], ["reloading", 10, 10])
+    })
+  )
+
+  it.effect("lack it also after that account is watched again and the connection is lost", () =>
+    Effect.gen(function* () {
+      const { reader, state, taken, write } = yield* scene()
+      state.onLost([a])
+      write(b, 12)
+      state.unwatch([a])
+      state.watch([a])
+      state.disconnect()
+      yield* TestClock.adjust("1 seconds")
+      yield* taken
+      const { slot, state: name } = state.freshness()
+      assert.deepStrictEqual([name, slot, reader.bytes(b)?.[0]], ["down", 10, 10])
+    })
+  )
+
+  it.effect("know its age where a connection is lost while slots come late", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken, write } = yield* scene()
+      state.isBehind = true
+      state.onLost([a, b])
+      write(b, 15)
+      state.disconnect()
+      yield* taken
+      assert.deepStrictEqual(seen(), ["down", 10, 10, 10])
+    })
+  )
+
+  it.effect("know its age where a connection is lost while slots are repeated", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken, write } = yield* scene()
+      state.onLost([a])
+      write(b, 12)
+      state.disconnect()
+      state.connect({ isReplayed: true })
+      write(b, 12)
+      state.onCommitted(12)
+      write(b, 15)
+      state.disconnect()
+      yield* taken
+      assert.deepStrictEqual(seen(), ["down", 10, 10, 10])
+    })
+  )
+
+  it.effect("have none where the chain has dropped a polled block", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken } = yield* scene("processed")
+      state.disconnect()
+      state.adopt(13, new Map([a, b].map((address) => [address, stateOf(address, 13)])))
+      yield* taken
+      state.connect()
+      assert.deepStrictEqual(seen(), ["polling", 13, 13, 13])
+      state.onSlot({ slot: 14, parent: 12, root: 0 })
+      assert.strictEqual(seen()[0], "loading")
+    })
+  )
+
+  it.effect("do not have the waiting writes of a lost connection", () =>
+    Effect.gen(function* () {
+      const { reader, state } = yield* scene()
+      state.onWrite(a, stateOf(a, 11))
+      state.onWrite(a, stateOf(a, 12))
+      state.disconnect()
+      yield* TestClock.adjust("1 millis")
+      const down = state.freshness()
+      state.connect()
+      const again = state.freshness()
+      assert.deepStrictEqual(
+        [down.state, down.slot, again.state, again.slot, reader.bytes(a)?.[0]],
+        ["down", 11, "reloading", 11, 11]
+      )
+    })
+  )
+
+  it.effect("know its age after the chain has stood still", () =>
+    Effect.gen(function* () {
+      const { state } = yield* scene("processed")
+      const at10 = state.freshness().heardAtMs
+      yield* TestClock.adjust("5 seconds")
+      state.onSlot({ slot: 11, parent: 10, root: 0 })
+      state.onLost([a])
+      const { heardAtMs, slot, state: name } = state.freshness()
+      assert.deepStrictEqual([name, slot, heardAtMs], ["reloading", 10, at10])
+    })
+  )
+
+  it.effect("have what a full queue was replaced by", () =>
+    Effect.gen(function* () {
+      const wanted = new Set<Address>()
+      const buffer = new AccountBuffer((address) => !wanted.has(address))
+      const outbox = yield* makeOutbox(1, () => buffer.everything())
+      const state = new ChainState({
+        buffer,
+        outbox,
+        wanted,
+        commitment: "confirmed",
+        time: yield* Clock.Clock,
+        reportsSlots: true
+      })
+      state.connect()
+      state.watch([a])
+      state.onCommitted(10)
+      state.answer(
+        state.unread(),
+        new Map([
+          [CLOCK, { slot: 10, account: clockOf(1, 1010, 10) }],
+          [a, stateOf(a, 10)]
+        ]),
+        0
+      )
+      state.settle(10)
+      for (const slot of [11, 12, 13]) {
+        state.onWrite(a, stateOf(a, slot))
+        state.onCommitted(slot)
+        state.settle(slot)
+      }
+      state.onLost([a])
+      const reader = new Reader()
+      yield* outbox.events.pipe(
+        Stream.runForEach((event) => Effect.sync(() => reader.take(event))),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(
+        [state.freshness().state, state.freshness().slot, reader.bytes(a)?.[0]],
+        ["reloading", 13, 13]
+      )
     })
   )
 })

@@ -151,6 +151,23 @@ describe("the files of a recording", () => {
     })
   )
 
+  it.effect("do not cover what a gap missed between two writes of the recording", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      const writer = writerOf(folder)
+      writer.watch([first])
+      yield* flush(writer, moment(10))
+      writer.take(writes(11, holding(first, [11])), moment(11))
+      yield* flush(writer, moment(12))
+      writer.take(writes(19, holding(first, [19])), { ...moment(18), state: "reloading" })
+      yield* flush(writer, moment(20))
+      assert.deepStrictEqual((yield* summarizeRecording(folder)).covered, [
+        { from: 10, to: 12 },
+        { from: 20, to: 20 }
+      ])
+    })
+  )
+
   it.effect("stay within their bounds of bytes and age, the oldest going first", () =>
     Effect.gen(function* () {
       const folder = yield* folderOf
