@@ -44,6 +44,14 @@ const keepCompiled = () => {
   setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref()
 }
 
+/**
+ * Makes every object begin among the young ones. Otherwise V8 watches the lines of code that make objects, and lets new
+ * objects of a line begin among the old ones when nearly all earlier ones lived on. A start makes contexts and layers that
+ * live on, and the same lines of Effect make the context of each request. Such a context begins old, keeps its whole request
+ * alive after it is answered, and every collection copies that.
+ */
+const beginYoung = () => v8.setFlagsFromString("--no-allocation-site-pretenuring")
+
 /** Keeps the heaps of all threads small once the service has started and has read its market (`src/app/Startup.ts`). */
 const saveMemory = () => {
   const limit = process.constrainedMemory()
@@ -66,6 +74,8 @@ const buildPages = () =>
   spawnSync(process.execPath, [fileURLToPath(new URL("web.mjs", import.meta.url))], { stdio: "inherit" })
 
 if (Number(process.versions.node.split(".")[0]) >= 24) {
+  // Before the cache of compiled code, which depends on the flags.
+  beginYoung()
   keepCompiled()
   saveMemory()
   // Commands other than the service need no pages.

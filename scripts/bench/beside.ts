@@ -20,8 +20,8 @@ const ROUNDS = 4
 const SLOT_MS = 400
 /** The most that p99 may be beside blocks, of what it is without. */
 const MOST_RATIO = 2
-/** The same as `npm start` passes. */
-const FLAGS: ReadonlyArray<string> = []
+/** The same as `npm start` sets. */
+const FLAGS: ReadonlyArray<string> = ["--no-allocation-site-pretenuring"]
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))

@@ -273,6 +273,10 @@ it("saves memory after a minute, but not while the market is being read", { time
   assert.notInclude(flagsSet(true), "--memory-saver-mode")
 })
 
+it("makes objects begin young from the start", { timeout: PATIENCE_MS }, () => {
+  assert.include(flagsSet(true), "--no-allocation-site-pretenuring")
+})
+
 it("sets only flags that this Node knows", () => {
   const source = readFileSync("scripts/start.mjs", "utf8")
   const flags = Array.from(source.matchAll(/setFlagsFromString\("([^"]+)"\)/gu), ([, flag = ""]) => flag)
