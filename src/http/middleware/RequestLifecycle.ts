@@ -65,13 +65,12 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
       const { begun } = yield* Drain
       const clock = yield* Clock.Clock
       const isPage = pageTest(pages)
-      const refusalOf = makePageGate(isPage, yield* Settings, clock)
+      const refusalOf = makePageGate(yield* Settings, clock)
       const services = {
         clock,
         limiter: yield* RateLimiter,
         usage: yield* UsageStore,
         closing: begun,
-        isPage,
         hasOwnErrors: (url: string) => hasOwnErrors(url.split("?", 1)[0] ?? ""),
         routes: routesOf(api, pages)
       }
@@ -83,7 +82,8 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
           const context = openRequest(crypto.randomUUID(), rawHeader(request, "x-client-request-id"))
           keepContext(request.source, context)
           nameSpan(fiber.context, context)
-          HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finalizeResponse(context, services))
+          const ofPage = isPage(request.url)
+          HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finalizeResponse(context, services, ofPage))
           if (request.url.length > MAX_URL) {
             context.problem = serverProblem("uri_too_long")
             return Effect.succeed(placeholder)
@@ -91,7 +91,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
           if (request.method === "OPTIONS") {
             return Effect.succeed(preflight)
           }
-          const refusal = refusalOf(request)
+          const refusal = ofPage ? refusalOf(request) : null
           if (refusal !== null) {
             context.problem = refusal
             return Effect.succeed(placeholder)

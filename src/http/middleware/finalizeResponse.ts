@@ -20,8 +20,6 @@ export interface ResponseServices {
   readonly usage: UsageStore["Service"]
   /** True while the service drains. */
   readonly closing: () => boolean
-  /** True for the URL of a page or document outside the contract. */
-  readonly isPage: (url: string) => boolean
   /** True for a URL whose errors have their own form, such as JSON-RPC. */
   readonly hasOwnErrors: (url: string) => boolean
   readonly routes: Routes
@@ -136,20 +134,20 @@ const count = (
 
 /**
  * The last step of every response: replaces it by the context's problem, refunds charges, writes headers, compresses
- * and counts.
+ * and counts. `isPage` is true for a page or document outside the contract.
  */
 export const finalizeResponse =
-  (context: RequestContext, services: ResponseServices): HttpEffect.PreResponseHandler =>
+  (context: RequestContext, services: ResponseServices, isPage: boolean): HttpEffect.PreResponseHandler =>
   (request, response) => {
-    const isWritten = context.replayed || isHtml(response) || services.hasOwnErrors(request.url)
-    if (context.problem === undefined && response.status >= 400 && !isWritten) {
+    const isWritten = () => context.replayed || isHtml(response) || services.hasOwnErrors(request.url)
+    if (context.problem === undefined && response.status >= 400 && !isWritten()) {
       context.problem = problemOfStatus(response.status, request, context, services)
     }
     const status = context.problem === undefined ? response.status : catalogue[context.problem.error.code].status
     const failed = status >= 500 || status === 429
     const finish = () => {
       const written = write(response, context, services)
-      const answer = services.isPage(request.url) ? validated(request, written) : written
+      const answer = isPage ? validated(request, written) : written
       return Effect.mapEager(encoded(request, answer), (sent) => {
         count(sent, context, services.usage)
         return sent

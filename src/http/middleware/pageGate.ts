@@ -15,15 +15,11 @@ const WINDOW_MS = 60_000
  * null when it fits now. A refused request is not counted.
  */
 export const makePageGate = (
-  isPage: (url: string) => boolean,
   { pageRequests, trustedHops }: SettingsShape,
   clock: Clock.Clock
 ): ((request: HttpServerRequest.HttpServerRequest) => RateLimited | null) => {
   const budget = new KeyedBudget({ limit: pageRequests, windowMs: WINDOW_MS })
   return (request) => {
-    if (!isPage(request.url)) {
-      return null
-    }
     const decision = budget.admit(visitorOf(callerAddress(request, trustedHops)), 1, monotonicMs(clock))
     const message = `An address may request ${pageRequests} pages, documents and files a minute.`
     return decision._tag === "Admitted" ? null : limited("address", message, decision.fitsInMs)
