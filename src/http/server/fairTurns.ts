@@ -110,36 +110,25 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
   const hasTime = (): boolean => spentMs < TURN_MS
 
   /**
-   * Handles one waiting request of each caller until the turn's time is spent. Returns false when none could be
-   * handled.
+   * Handles waiting requests, one of each caller after the other, until the turn's time is spent. A caller without room
+   * waits for its next answer, which continues.
    */
-  const round = (): boolean => {
-    let count = 0
-    for (const [caller, requests] of Array.from(waiting)) {
-      const next = hasTime() && hasRoom(caller) ? requests.shift() : undefined
+  const drain = (): void => {
+    isArmed = false
+    spentMs = 0
+    for (const [caller, requests] of waiting) {
+      if (!hasTime()) {
+        return arm()
+      }
+      const next = hasRoom(caller) ? requests.shift() : undefined
       if (next !== undefined) {
-        count++
-        // Puts the caller at the end of the line.
+        // Puts the caller at the end of the line, where this loop comes to it again.
         waiting.delete(caller)
         if (requests.length > 0) {
           waiting.set(caller, requests)
         }
         start(caller, ...next)
       }
-    }
-    return count > 0
-  }
-
-  const drain = (): void => {
-    isArmed = false
-    spentMs = 0
-    let isMoving = waiting.size > 0
-    while (isMoving && hasTime()) {
-      isMoving = round()
-    }
-    // Otherwise the next answer to a waiting caller continues.
-    if (isMoving && waiting.size > 0) {
-      arm()
     }
   }
 
