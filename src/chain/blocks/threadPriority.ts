@@ -13,7 +13,8 @@ const BEHIND_REQUESTS = 5
  */
 export const lowerThreadPriority = (): void => {
   if (process.platform === "linux") {
-    // Never a higher priority than the process has: only a privileged process may ask for that.
-    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + BEHIND_REQUESTS))
+    // A thread begins with the priority of the thread that started it, so count from the main thread's. Never a higher
+    // priority than the process has: only a privileged process may ask for that.
+    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority(process.pid) + BEHIND_REQUESTS))
   }
 }
