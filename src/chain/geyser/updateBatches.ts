@@ -1,6 +1,6 @@
 /** Messages of a stream on their way from one thread to another: many in one piece of memory, each behind its length. */
 
-/** A batch is sent with this many bytes at the latest. */
+/** A batch of updates is sent with this many bytes at the latest. */
 const BATCH_BYTES = 16 * 1024
 /** The stream pauses while the other thread has this many bytes still to read, and goes on at half as many. */
 const MOST_UNTAKEN_BYTES = 16 * 2 ** 20
@@ -13,23 +13,26 @@ export interface BatchReader {
   readonly resume: () => void
 }
 
-/** Joins messages. A batch also ends once the sockets that had something to read have been read. */
-export class UpdateBatches {
-  readonly #reader: BatchReader
+/**
+ * Joins messages. A batch is sent with so many bytes at the latest, or once the sockets that had something to read have
+ * been read.
+ */
+export class MessageBatch {
+  readonly #most: number
+  readonly #send: (batch: Uint8Array<ArrayBuffer>) => void
   #messages: Array<Uint8Array> = []
   #bytes = 0
-  #untaken = 0
-  #isPaused = false
   #isArmed = false
 
-  constructor(reader: BatchReader) {
-    this.#reader = reader
+  constructor(most: number, send: (batch: Uint8Array<ArrayBuffer>) => void) {
+    this.#most = most
+    this.#send = send
   }
 
   add(message: Uint8Array): void {
     this.#messages.push(message)
     this.#bytes += LENGTH_BYTES + message.length
-    if (this.#bytes >= BATCH_BYTES) {
+    if (this.#bytes >= this.#most) {
       this.send()
     } else if (!this.#isArmed) {
       this.#isArmed = true
@@ -53,12 +56,41 @@ export class UpdateBatches {
       batch.set(message, at + LENGTH_BYTES)
       at += LENGTH_BYTES + message.length
     }
+    this.clear()
+    this.#send(batch)
+  }
+
+  /** Drops what waits. */
+  clear(): void {
     this.#messages = []
     this.#bytes = 0
-    // Sending empties the batch, so its length is read first.
-    this.#untaken += batch.length
-    this.#reader.send(batch)
-    this.#regulate()
+  }
+}
+
+/** Batches of updates, and the stream paused while too many are unread. */
+export class UpdateBatches {
+  readonly #reader: BatchReader
+  readonly #batch: MessageBatch
+  #untaken = 0
+  #isPaused = false
+
+  constructor(reader: BatchReader) {
+    this.#reader = reader
+    this.#batch = new MessageBatch(BATCH_BYTES, (batch) => {
+      // Sending empties the batch, so its length is read first.
+      this.#untaken += batch.length
+      reader.send(batch)
+      this.#regulate()
+    })
+  }
+
+  add(message: Uint8Array): void {
+    this.#batch.add(message)
+  }
+
+  /** Sends what waits. */
+  send(): void {
+    this.#batch.send()
   }
 
   /** So many bytes of batches were read. */
@@ -69,8 +101,7 @@ export class UpdateBatches {
 
   /** Drops what waits. */
   clear(): void {
-    this.#messages = []
-    this.#bytes = 0
+    this.#batch.clear()
   }
 
   #regulate(): void {
