@@ -9,7 +9,7 @@
 import { Effect, Stream } from "effect"
 import { parseArgs } from "node:util"
 import { unpackBlock } from "../../src/chain/decoding/PackedTransactions.ts"
-import { type PackedRow, slotDecoder } from "../../src/chain/decoding/slotDecoder.ts"
+import { slotDecoder } from "../../src/chain/decoding/slotDecoder.ts"
 import { readUpdate } from "../../src/chain/geyser/readUpdate.ts"
 import { makeBatches } from "../../src/market/tape/blockBatches.ts"
 import { encodeBlock } from "../../src/market/tape/blockMessage.ts"
@@ -38,16 +38,17 @@ const MOST_THREAD_MS = 60
 
 /** What the thread makes of a slot. */
 const decode = ({ slot, unixTimestamp }: ReplayedSlot, messages: ReadonlyArray<Buffer>) => {
-  const transactions: Array<readonly [number, PackedRow | null]> = []
+  const indexes: Array<number> = []
   const decoding = slotDecoder.open(slot)
   for (const message of messages) {
     const { transaction } = readUpdate(message)
     if (transaction !== null && transaction.info !== null) {
-      transactions.push([transaction.index, decoding.decode(transaction.index, transaction.info)])
+      indexes.push(transaction.index)
+      decoding.decode(transaction.index, transaction.info)
     }
   }
-  const head = { slot, parentSlot: slot - 1, blockTime: unixTimestamp, executed: transactions.length, blockhash: "" }
-  return decoding.pack({ head, transactions })
+  const head = { slot, parentSlot: slot - 1, blockTime: unixTimestamp, executed: indexes.length, blockhash: "" }
+  return decoding.pack({ head, indexes })
 }
 
 const readWrites = ({ writes }: ReplayedSlot): void => {

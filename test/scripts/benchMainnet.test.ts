@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { unpackBlock } from "../../src/chain/decoding/PackedTransactions.ts"
-import { type PackedRow, slotDecoder } from "../../src/chain/decoding/slotDecoder.ts"
+import { slotDecoder } from "../../src/chain/decoding/slotDecoder.ts"
 import { subscribeMethod } from "../../src/chain/geyser/geyserService.ts"
 import { readUpdate } from "../../src/chain/geyser/readUpdate.ts"
 import { SlotAssembly } from "../../src/chain/geyser/SlotAssembly.ts"
@@ -14,15 +14,17 @@ const recording = record({ slots: 2, swapsPerSecond: 250, coins: 7, poolsPerCoin
 
 /** The block that the decoder makes of the frames of a slot. */
 const decoded = (slot: ReplayedSlot) => {
-  const assembly = new SlotAssembly<PackedRow | null>()
+  const assembly = new SlotAssembly()
   const decoding = slotDecoder.open(slot.slot)
   const messages = new FrameReader().read(Buffer.concat([slot.frames, frameOf(headOf(["heads"], slot))]))
   for (const message of messages) {
     const { head, transaction } = readUpdate(message)
     if (transaction !== null) {
       const { index, info, slot } = transaction
-      const decoded = info === null ? null : decoding.decode(index, info)
-      assembly.add({ _tag: "transaction", slot, index, transaction: decoded })
+      if (info !== null) {
+        decoding.decode(index, info)
+      }
+      assembly.add({ _tag: "transaction", slot, index, isVote: info === null })
     } else if (head !== null) {
       const whole = assembly.add({ _tag: "head", head })
       return whole === null ? null : unpackBlock(decoding.pack(whole).message)

@@ -1,45 +1,42 @@
 /** Decodes the transactions of a Geyser while they arrive, and packs slots that are whole. */
 import { Result } from "effect"
-import type { SlotDecoder } from "../geyser/serveGeyser.ts"
+import type { SlotDecoder } from "../geyser/slotDecoding.ts"
 import { decodeTransaction, type Findings, headOf } from "./decodeBlock.ts"
 import { type PackedBlock, replyOf } from "./PackedTransactions.ts"
 import { RowWriter } from "./rowWriter.ts"
 import { readWireTransaction } from "./wireTransaction.ts"
 
 /** A decoded transaction, whose trades and movements are packed. */
-export interface PackedRow {
+interface PackedRow {
   /** The number of its row; null when nothing moved. */
   readonly row: number | null
   readonly found: Findings
 }
 
-/** A transaction that is malformed is null. */
-export const slotDecoder: SlotDecoder<PackedRow | null, PackedBlock> = {
+export const slotDecoder: SlotDecoder<PackedBlock> = {
   open: (slot) => {
     // The head of a slot comes last, and with it the time of its block.
     const writer = new RowWriter("block")
+    const decoded = new Map<number, PackedRow>()
     return {
       decode: (index, info) => {
         const read = readWireTransaction(info, { slot, blockTime: null, indexInBlock: index })
-        if (Result.isFailure(read)) {
-          return null
+        if (Result.isSuccess(read)) {
+          const { found, kept } = decodeTransaction(read.success, index)
+          decoded.set(index, { row: kept === null ? null : writer.add(kept), found })
         }
-        const { found, kept } = decodeTransaction(read.success, index)
-        return { row: kept === null ? null : writer.add(kept), found }
       },
-      pack: ({ head, transactions }) => {
-        const rows: Array<number> = []
-        for (const [, decoded] of transactions) {
-          if (decoded !== null && decoded.row !== null) {
-            rows.push(decoded.row)
-          }
-        }
+      pack: ({ head, indexes }) => {
+        const transactions = indexes.map((index) => decoded.get(index))
         return replyOf({
           head: headOf(
             head,
-            transactions.map(([, decoded]) => decoded?.found ?? null)
+            transactions.map((transaction) => transaction?.found ?? null)
           ),
-          packed: writer.block(rows, head.blockTime)
+          packed: writer.block(
+            transactions.flatMap((transaction) => transaction?.row ?? []),
+            head.blockTime
+          )
         })
       }
     }

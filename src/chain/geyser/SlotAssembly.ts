@@ -1,24 +1,20 @@
 import type { SlotHead } from "./readUpdate.ts"
 
-/** A part of a slot. A null transaction is a vote, which is counted but not kept. */
-export type SlotPart<Transaction> =
-  | {
-      readonly _tag: "transaction"
-      readonly slot: number
-      readonly index: number
-      readonly transaction: Transaction | null
-    }
+/** A part of a slot. A vote is counted but not among the indexes of the whole slot. */
+export type SlotPart =
+  | { readonly _tag: "transaction"; readonly slot: number; readonly index: number; readonly isVote: boolean }
   | { readonly _tag: "head"; readonly head: SlotHead }
 
-/** A slot with all its transactions except votes, in order. */
-export interface WholeSlot<Transaction> {
+/** A slot and the indexes of all its transactions except votes, in order. */
+export interface WholeSlot {
   readonly head: SlotHead
-  readonly transactions: ReadonlyArray<readonly [index: number, transaction: Transaction]>
+  readonly indexes: ReadonlyArray<number>
 }
 
-interface OpenSlot<Transaction> {
+interface OpenSlot {
   head: SlotHead | null
-  readonly parts: Map<number, Transaction | null>
+  /** The transactions that have arrived, by index. True is a vote. */
+  readonly parts: Map<number, boolean>
 }
 
 /** How many open slots are kept. The lowest slots are forgotten first. */
@@ -41,14 +37,14 @@ const isWhole = ({ executed }: SlotHead, parts: ReadonlyMap<number, unknown>): b
  * Assembles slots from parts that arrive in any order, some of them twice. A slot is returned once, when it is whole:
  * its head has arrived, and transactions at as many different places as the head counts. Knows no clock and no stream.
  */
-export class SlotAssembly<Transaction> {
-  readonly #open = new Map<number, OpenSlot<Transaction>>()
+export class SlotAssembly {
+  readonly #open = new Map<number, OpenSlot>()
   readonly #whole = new Set<number>()
   #below = 0
   #next: number | null = null
 
   /** Adds a part. Returns the slot when this part made it whole, else null. */
-  add(part: SlotPart<Transaction>): WholeSlot<Transaction> | null {
+  add(part: SlotPart): WholeSlot | null {
     const slot = part._tag === "head" ? part.head.slot : part.slot
     if (slot < this.#below || this.#whole.has(slot)) {
       return null
@@ -57,7 +53,7 @@ export class SlotAssembly<Transaction> {
     if (part._tag === "head") {
       open.head = part.head
     } else if (!open.parts.has(part.index)) {
-      open.parts.set(part.index, part.transaction)
+      open.parts.set(part.index, part.isVote)
     }
     return open.head !== null && isWhole(open.head, open.parts) ? this.#close(open.head, open.parts) : null
   }
@@ -91,12 +87,12 @@ export class SlotAssembly<Transaction> {
     return this.#whole.size
   }
 
-  #openAt(slot: number): OpenSlot<Transaction> {
+  #openAt(slot: number): OpenSlot {
     const known = this.#open.get(slot)
     if (known !== undefined) {
       return known
     }
-    const open: OpenSlot<Transaction> = { head: null, parts: new Map() }
+    const open: OpenSlot = { head: null, parts: new Map() }
     this.#open.set(slot, open)
     if (this.#open.size > MOST_OPEN) {
       this.#open.delete(Math.min(...this.#open.keys()))
@@ -104,16 +100,16 @@ export class SlotAssembly<Transaction> {
     return open
   }
 
-  #close(head: SlotHead, parts: ReadonlyMap<number, Transaction | null>): WholeSlot<Transaction> {
+  #close(head: SlotHead, parts: ReadonlyMap<number, boolean>): WholeSlot {
     this.#open.delete(head.slot)
     this.#whole.add(head.slot)
     this.#next = Math.max(this.#next ?? 0, head.slot + 1)
-    const transactions: Array<readonly [number, Transaction]> = []
-    for (const [index, transaction] of parts) {
-      if (transaction !== null) {
-        transactions.push([index, transaction])
+    const indexes: Array<number> = []
+    for (const [index, isVote] of parts) {
+      if (!isVote) {
+        indexes.push(index)
       }
     }
-    return { head, transactions: transactions.toSorted(([a], [b]) => a - b) }
+    return { head, indexes: indexes.toSorted((a, b) => a - b) }
   }
 }

@@ -10,6 +10,8 @@ export class StreamedSlots<Message> {
   readonly #unreadable = new Set<number>()
   readonly #skipped = new Set<number>()
   readonly #hashes = new Map<number, string>()
+  /** Slots of an earlier stream whose blocks are on their way. */
+  #packing: ReadonlySet<number> = new Set()
   readonly #wants: (slot: number) => boolean
   #from = Number.POSITIVE_INFINITY
   #below = 0
@@ -25,9 +27,13 @@ export class StreamedSlots<Message> {
     return this.#head
   }
 
-  /** The stream has every slot from this one on. What is known about earlier slots stays. */
-  begin(from: number): void {
+  /**
+   * The stream has every slot from this one on. What is known about earlier slots stays, and blocks of the slots in
+   * `packing` still come.
+   */
+  begin(from: number, packing: ReadonlyArray<number> = []): void {
     this.#from = from
+    this.#packing = new Set(packing)
   }
 
   /** The blockhashes of the slots that are still wanted. */
@@ -75,7 +81,8 @@ export class StreamedSlots<Message> {
     if (this.#skipped.has(slot)) {
       return "skipped"
     }
-    return slot < this.#from || this.#unreadable.has(slot) ? "absent" : "coming"
+    const isStreamed = slot >= this.#from || this.#packing.has(slot)
+    return isStreamed && !this.#unreadable.has(slot) ? "coming" : "absent"
   }
 
   /** Takes the whole slot out of the buffer. */
@@ -108,6 +115,7 @@ export class StreamedSlots<Message> {
     this.#unreadable.clear()
     this.#skipped.clear()
     this.#hashes.clear()
+    this.#packing = new Set()
     this.#from = Number.POSITIVE_INFINITY
     this.#below = 0
     this.#head = -1

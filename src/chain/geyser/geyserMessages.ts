@@ -1,6 +1,8 @@
 /** Messages between the main thread and the threads that read a Geyser. Plain data: they are copied, or their memory is transferred. */
 import type { Address } from "../../domain/Address.ts"
+import type { PackedReply } from "../blocks/blockMessages.ts"
 import type { GeyserRequest } from "./geyserUpdates.ts"
+import type { WholeSlot } from "./SlotAssembly.ts"
 
 /** An endpoint as plain data. */
 export interface GeyserTarget {
@@ -22,6 +24,8 @@ export interface GeyserWorkerSettings {
   readonly silenceMs: number
   /** The number of the commitment of slots and blocks. */
   readonly commitment: number
+  /** Threads that decode. With one, the thread that reads decodes too. */
+  readonly decoders: number
 }
 
 /**
@@ -34,13 +38,18 @@ export type GeyserCommand =
   | { readonly _tag: "leave" }
 
 /**
- * `began`: the stream has every slot from this one on. `slot`: a slot was confirmed on top of its parent;
+ * `began`: the stream has every slot from this one on; blocks of the slots in `packing` are on their way too. `slot`: a slot was confirmed on top of its parent;
  * its blockhash comes with its head. `block`: a
  * whole slot, packed. `unreadable`: a whole slot that cannot be decoded. `ended`: a stream ended, and another one is
- * tried.
+ * tried. `lost`: a decoder thread ended, and the slots that it had are unreadable.
  */
 export type GeyserEvent<Message> = { readonly run: number } & (
-  | { readonly _tag: "began"; readonly from: number; readonly host: string }
+  | {
+      readonly _tag: "began"
+      readonly from: number
+      readonly packing: ReadonlyArray<number>
+      readonly host: string
+    }
   | {
       readonly _tag: "slot"
       readonly slot: number
@@ -50,7 +59,31 @@ export type GeyserEvent<Message> = { readonly run: number } & (
   | { readonly _tag: "block"; readonly slot: number; readonly message: Message }
   | { readonly _tag: "unreadable"; readonly slot: number }
   | { readonly _tag: "ended"; readonly host: string; readonly detail: string }
+  | { readonly _tag: "lost"; readonly detail: string }
 )
+
+/**
+ * To a decoder thread, about one slot that is being decoded. `decode`: transactions as `MessageBatch` joins them, and
+ * their indexes. `pack` asks for the whole slot. `drop`: the slot is no longer wanted.
+ */
+export type DecoderCommand = { readonly decoding: number } & (
+  | {
+      readonly _tag: "decode"
+      readonly slot: number
+      readonly indexes: ReadonlyArray<number>
+      readonly bytes: Uint8Array<ArrayBuffer>
+    }
+  | { readonly _tag: "pack"; readonly whole: WholeSlot }
+  | { readonly _tag: "drop" }
+)
+
+/**
+ * From a decoder thread. `read`: so many bytes of transactions are decoded. `packed`: the whole slot that was asked for;
+ * null when it cannot be decoded.
+ */
+export type DecoderReply<Message> =
+  | { readonly _tag: "read"; readonly bytes: number }
+  | { readonly _tag: "packed"; readonly decoding: number; readonly packed: PackedReply<Message> | null }
 
 /**
  * To the thread of account streams. `open` connects; nothing arrives before a request. `request` is sent as it is. `follow` changes

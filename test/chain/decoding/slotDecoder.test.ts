@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Result } from "effect"
 import { blockOf, decodeTransaction } from "../../../src/chain/decoding/decodeBlock.ts"
 import { unpackBlock } from "../../../src/chain/decoding/PackedTransactions.ts"
-import { type PackedRow, slotDecoder } from "../../../src/chain/decoding/slotDecoder.ts"
+import { slotDecoder } from "../../../src/chain/decoding/slotDecoder.ts"
 import { readWireTransaction } from "../../../src/chain/decoding/wireTransaction.ts"
 import { readUpdate } from "../../../src/chain/geyser/readUpdate.ts"
 import { FrameReader } from "../../../scripts/bench/mainnet/frames.ts"
@@ -39,6 +39,11 @@ const headOf = ({ slot, transactions }: Slot) => ({
   blockhash: ""
 })
 
+const wholeOf = (slot: Slot) => ({
+  head: headOf(slot),
+  indexes: slot.transactions.map(([index]) => index).toSorted((a, b) => a - b)
+})
+
 /** The block of a slot as it is read from a node: whole, with its time, and in order. */
 const readWhole = (slot: Slot) => {
   const { blockTime, ...head } = headOf(slot)
@@ -52,11 +57,10 @@ const readWhole = (slot: Slot) => {
 it("packs what arrives in any order as the same block as a whole slot", () => {
   for (const slot of slots()) {
     const decoding = slotDecoder.open(slot.slot)
-    const arrived = slot.transactions
+    slot.transactions
       .toSorted(([a], [b]) => ((a * 7919) % 101) - ((b * 7919) % 101))
-      .map(([index, info]): readonly [number, PackedRow | null] => [index, decoding.decode(index, info.slice())])
-    const transactions = arrived.toSorted(([a], [b]) => a - b)
-    const { transactions: read, ...rest } = unpackBlock(decoding.pack({ head: headOf(slot), transactions }).message)
+      .forEach(([index, info]) => decoding.decode(index, info.slice()))
+    const { transactions: read, ...rest } = unpackBlock(decoding.pack(wholeOf(slot)).message)
     const { transactions: expected, ...expectedRest } = readWhole(slot)
     assert.isAbove(plain(read).length, 50)
     assert.deepStrictEqual(plain(read), plain(expected))
@@ -67,13 +71,21 @@ it("packs what arrives in any order as the same block as a whole slot", () => {
 it("counts a malformed transaction, and keeps the others", () => {
   for (const slot of slots().slice(0, 1)) {
     const decoding = slotDecoder.open(slot.slot)
-    const transactions = slot.transactions.map(([index, info]): readonly [number, PackedRow | null] => [
-      index,
-      index === 0 ? null : decoding.decode(index, info)
-    ])
-    const block = unpackBlock(decoding.pack({ head: headOf(slot), transactions }).message)
+    slot.transactions.forEach(([index, info]) => decoding.decode(index, index === 0 ? new Uint8Array(0) : info))
+    const block = unpackBlock(decoding.pack(wholeOf(slot)).message)
     assert.strictEqual(block.malformed, 1)
     assert.isUndefined(block.holdings)
     assert.strictEqual(plain(block.transactions).length, plain(readWhole(slot).transactions).length - 1)
+  }
+})
+
+it("packs only the transactions of the whole slot", () => {
+  for (const slot of slots().slice(0, 1)) {
+    const decoding = slotDecoder.open(slot.slot)
+    slot.transactions.forEach(([index, info]) => decoding.decode(index, info))
+    const { head, indexes } = wholeOf(slot)
+    const block = unpackBlock(decoding.pack({ head, indexes: indexes.slice(1) }).message)
+    assert.strictEqual(block.malformed, 0)
+    assert.deepStrictEqual(plain(block.transactions), plain(readWhole(slot).transactions).slice(1))
   }
 })

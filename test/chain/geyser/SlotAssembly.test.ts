@@ -2,8 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { SlotAssembly, type SlotPart, type WholeSlot } from "../../../src/chain/geyser/SlotAssembly.ts"
 
-type Part = SlotPart<string>
-
 const FIRST = 100
 
 /** Some slots, and numbers that shuffle their parts, repeat them and leave some out. */
@@ -19,41 +17,34 @@ const Scene = Schema.Struct({
   )
 })
 
-const partsOf = (kinds: ReadonlyArray<boolean>, slot: number): ReadonlyArray<Part> => [
-  ...kinds.map((isVote, index): Part => ({
-    _tag: "transaction",
-    slot,
-    index,
-    transaction: isVote ? null : `${slot}/${index}`
-  })),
+const partsOf = (kinds: ReadonlyArray<boolean>, slot: number): ReadonlyArray<SlotPart> => [
+  ...kinds.map((isVote, index): SlotPart => ({ _tag: "transaction", slot, index, isVote })),
   { _tag: "head", head: { slot, parentSlot: slot - 1, blockTime: slot, executed: kinds.length, blockhash: "" } }
 ]
 
 const allParts = ({ slots }: typeof Scene.Type) => slots.flatMap((kinds, place) => partsOf(kinds, FIRST + place))
 
 /** The parts, in an order that the numbers decide. */
-const shuffled = (parts: ReadonlyArray<Part>, order: ReadonlyArray<number>): ReadonlyArray<Part> =>
+const shuffled = (parts: ReadonlyArray<SlotPart>, order: ReadonlyArray<number>): ReadonlyArray<SlotPart> =>
   parts
     .map((part, place) => [((order[place % order.length] ?? 0) * (place + 7)) % 101, place, part] as const)
     .toSorted(([a, c], [b, d]) => a - b || c - d)
     .map(([, , part]) => part)
 
-const assembled = (assembly: SlotAssembly<string>, parts: ReadonlyArray<Part>): ReadonlyArray<WholeSlot<string>> =>
+const assembled = (assembly: SlotAssembly, parts: ReadonlyArray<SlotPart>): ReadonlyArray<WholeSlot> =>
   parts.map((part) => assembly.add(part)).filter((whole) => whole !== null)
 
 const expected = ({ slots }: typeof Scene.Type) =>
-  slots.map((kinds, place) =>
-    kinds.flatMap((isVote, index) => (isVote ? [] : [[index, `${FIRST + place}/${index}`] as const]))
-  )
+  slots.map((kinds) => kinds.flatMap((isVote, index) => (isVote ? [] : [index])))
 
-const isSame = (whole: ReadonlyArray<WholeSlot<string>>, scene: typeof Scene.Type) => {
+const isSame = (whole: ReadonlyArray<WholeSlot>, scene: typeof Scene.Type) => {
   const sorted = whole.toSorted((a, b) => a.head.slot - b.head.slot)
   assert.deepStrictEqual(
     sorted.map(({ head }) => head.slot),
     scene.slots.map((_, place) => FIRST + place)
   )
   assert.deepStrictEqual(
-    sorted.map(({ transactions }) => transactions),
+    sorted.map(({ indexes }) => indexes),
     expected(scene)
   )
 }
@@ -66,7 +57,7 @@ describe("SlotAssembly", () => {
 
   it.prop("returns a slot only once its last part has arrived", [Scene], ([scene]) => {
     const parts = shuffled(partsOf(scene.slots[0] ?? [], FIRST), scene.order)
-    const assembly = new SlotAssembly<string>()
+    const assembly = new SlotAssembly()
     parts.forEach((part, place) => assert.strictEqual(assembly.add(part) !== null, place === parts.length - 1))
   })
 
@@ -74,7 +65,7 @@ describe("SlotAssembly", () => {
     const missing = (scene.order[0] ?? 0) % allParts(scene).length
     const lost = allParts(scene)[missing]
     const slot = lost === undefined ? 0 : lost._tag === "head" ? lost.head.slot : lost.slot
-    const assembly = new SlotAssembly<string>()
+    const assembly = new SlotAssembly()
     const whole = assembled(
       assembly,
       allParts(scene).filter((_, place) => place !== missing)
@@ -89,7 +80,7 @@ describe("SlotAssembly", () => {
   })
 
   it.prop("returns nothing of slots that are no longer wanted", [Scene], ([scene]) => {
-    const assembly = new SlotAssembly<string>()
+    const assembly = new SlotAssembly()
     const parts = allParts(scene)
     const half = assembled(assembly, parts.slice(0, parts.length >> 1))
     assembly.forgetBefore(FIRST + scene.slots.length)
@@ -99,16 +90,16 @@ describe("SlotAssembly", () => {
   })
 
   it("does not count a slot as whole when a transaction has a wrong place", () => {
-    const assembly = new SlotAssembly<string>()
-    assembly.add({ _tag: "transaction", slot: 7, index: 3, transaction: "a" })
+    const assembly = new SlotAssembly()
+    assembly.add({ _tag: "transaction", slot: 7, index: 3, isVote: false })
     const head = { slot: 7, parentSlot: 6, blockTime: null, executed: 1, blockhash: "" }
     assert.isNull(assembly.add({ _tag: "head", head }))
   })
 
   it("keeps a bounded number of open slots", () => {
-    const assembly = new SlotAssembly<string>()
+    const assembly = new SlotAssembly()
     for (let slot = 1; slot <= 2_000; slot++) {
-      assembly.add({ _tag: "transaction", slot, index: 0, transaction: "a" })
+      assembly.add({ _tag: "transaction", slot, index: 0, isVote: false })
     }
     assert.strictEqual(assembly.resumeAt, 2_000 - 255)
   })

@@ -29,6 +29,24 @@ describe("StreamedSlots", () => {
     assert.strictEqual(buffer.stateOf(6), "absent")
   })
 
+  it("waits for blocks of the previous stream that are still on their way", () => {
+    const buffer = new StreamedSlots<string>()
+    buffer.begin(5)
+    buffer.begin(20, [7, 8])
+    assert.deepStrictEqual(
+      [6, 7, 8, 9].map((slot) => buffer.stateOf(slot)),
+      ["absent", "coming", "coming", "absent"]
+    )
+    buffer.put(7, "seven")
+    buffer.fail(8)
+    assert.deepStrictEqual(
+      [7, 8].map((slot) => buffer.stateOf(slot)),
+      ["block", "absent"]
+    )
+    buffer.clear()
+    assert.strictEqual(buffer.stateOf(7), "absent")
+  })
+
   it("drops the parts of slots that are no longer wanted", () => {
     const buffer = new StreamedSlots<string>()
     buffer.begin(5)
