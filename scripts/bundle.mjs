@@ -25,6 +25,7 @@ export const entries = {
   proofWorker: pathOf("../src/quotes/execution/proofWorker.ts"),
   executionWorker: pathOf("../src/quotes/execution/executionWorker.ts"),
   geyserWorker: pathOf("../src/chain/decoding/geyserWorker.ts"),
+  decoderWorker: pathOf("../src/chain/decoding/decoderWorker.ts"),
   accountWorker: pathOf("../src/chain/geyser/accountWorker.ts")
 }
 

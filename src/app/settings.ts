@@ -29,7 +29,7 @@ import * as proofSettings from "../quotes/execution/proofSettings.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
 import { staleAfter } from "../chain/accounts/chainSettings.ts"
 import { blockSettings } from "../chain/blocks/BlockFeedRpc.ts"
-import { geyserPatience, geyserRace } from "../chain/geyser/BlockFeedGeyser.ts"
+import { geyserDecoders, geyserPatience, geyserRace } from "../chain/geyser/BlockFeedGeyser.ts"
 import { geyserEndpoints } from "../chain/geyser/geyserSettings.ts"
 import { historyUrlSetting, rpcSettings, rpcUrlSetting, wsUrlSetting } from "../chain/rpc/rpcSettings.ts"
 import { importParts } from "../chain/importing/importSettings.ts"
@@ -76,6 +76,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   Config.flatMap(geyserEndpoints(), ({ length }) => (length === 0 ? Config.succeed([]) : rpcUrlSetting)),
   geyserPatience,
   geyserRace,
+  geyserDecoders,
   statusTimeout,
   importParts,
   isRecording,

@@ -113,6 +113,8 @@ describe("checkedSettings", () => {
       "-1",
       "SIMULATOR_FAULTS_DROP_EVERY_SLOTS: must be a whole number, at least 0"
     ],
+    ["GEYSER_DECODERS", "0", "GEYSER_DECODERS: must be a whole number from 1 to 16"],
+    ["GEYSER_DECODERS", "17", "GEYSER_DECODERS: must be a whole number from 1 to 16"],
     ["GEYSER_TOKEN", "töken", "GEYSER_TOKEN: must have letters, digits and signs of ASCII alone"],
     ["WARM_MINTS", "-1", "WARM_MINTS: must be a whole number, at least 0"],
     ["WALLET_TRADES", "1.5", "WALLET_TRADES: must be a whole number"],

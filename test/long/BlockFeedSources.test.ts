@@ -21,7 +21,9 @@ const blocks = { concurrency: 3, poll: Duration.millis(20), tries: 2 }
 
 const sources: Readonly<Record<string, Source>> = {
   layerRpc: ({ rpcUrl }) => Effect.succeed({ rpcUrl }),
-  layerGeyser: ({ addGeyser, rpcUrl }) => Effect.map(addGeyser(), ({ url }) => ({ rpcUrl, geyser: { url } }))
+  layerGeyser: ({ addGeyser, rpcUrl }) => Effect.map(addGeyser(), ({ url }) => ({ rpcUrl, geyser: { url } })),
+  "layerGeyser, with three decoders": ({ addGeyser, rpcUrl }) =>
+    Effect.map(addGeyser(), ({ url }) => ({ rpcUrl, geyser: { url, decoders: 3 } }))
 }
 
 const feedOf = (source: Options, options: Options = {}) => {

@@ -73,11 +73,11 @@ const newestSlot = Effect.gen(function* () {
 })
 
 describe("blocks of a Geyser", { concurrent: true }, () => {
-  it.live("are complete after 20 kills, without reading a node", () =>
+  it.live.each([1, 3])("are complete after 20 kills, without reading a node, with %d decoders", (decoders) =>
     Effect.gen(function* () {
       const { addGeyser, advance, faults } = yield* Simulator
       const geyser = yield* addGeyser({ duplicates: true })
-      const { after, events, last } = yield* collecting({ geyser: { url: geyser.url, patience: patient } })
+      const { after, events, last } = yield* collecting({ geyser: { url: geyser.url, patience: patient, decoders } })
       yield* until("the stream is open", () => geyser.opened().length === 1)
       yield* faults.set({ http: "503" })
       for (let kill = 1; kill <= KILLS; kill++) {
@@ -91,6 +91,27 @@ describe("blocks of a Geyser", { concurrent: true }, () => {
       const newest = yield* newestSlot
       yield* until("all is read", () => last() === newest)
       yield* isComplete(events, after)
+    }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
+  it.live("that decoder threads cannot decode, or have when they end, are read from a node", () =>
+    Effect.gen(function* () {
+      const { addGeyser, advance } = yield* Simulator
+      const geyser = yield* addGeyser()
+      const monitor = Context.get(yield* Layer.build(monitorLayer), SourceMonitor)
+      const { after, events, feed, last } = yield* collecting({
+        geyser: { url: geyser.url, patience: patient, decoders: 2 },
+        geyserWorker: new URL("../support/mortalGeyser.ts", import.meta.url)
+      }).pipe(Effect.provideService(SourceMonitor, monitor))
+      yield* until("the stream is open", () => geyser.opened().length === 1)
+      for (let slots = 7; slots <= 28; slots += 7) {
+        yield* advance(7)
+        yield* until("all is read", () => last() === after + slots)
+      }
+      yield* isComplete(events, after)
+      assert.strictEqual(feed.freshness().node, new URL(geyser.url).host)
+      assert.strictEqual(monitor.history("block_feed", "known", 0).lastError?.detail, "decoder: ended with 3")
+      assert.strictEqual(geyser.opened().length, 1)
     }).pipe(Effect.scoped, Effect.provide(simulated))
   )
 

@@ -2,4 +2,4 @@
 import { serveGeyser } from "../geyser/serveGeyser.ts"
 import { slotDecoder } from "./slotDecoder.ts"
 
-serveGeyser(slotDecoder)
+serveGeyser(slotDecoder, new URL("./decoderWorker.ts", import.meta.url))

@@ -1,5 +1,5 @@
 import { Config, Duration, Effect } from "effect"
-import { countSetting, durationSetting } from "../../domain/countSetting.ts"
+import { countSetting, durationSetting, rangeSetting } from "../../domain/countSetting.ts"
 import type { BlockHead } from "../blocks/BlockFeed.ts"
 import { type BlockFeedOptions, blockSettings, makeBlockFeed } from "../blocks/BlockFeedRpc.ts"
 import { rpcSettings } from "../rpc/rpcSettings.ts"
@@ -10,7 +10,11 @@ import { geyserEndpoints, type GeyserOptions } from "./geyserSettings.ts"
 /** Settings of a block feed with a stream. */
 export interface GeyserFeedOptions extends BlockFeedOptions {
   readonly geyser?:
-    | (GeyserOptions & { readonly patience?: Duration.Duration | undefined; readonly race?: number | undefined })
+    | (GeyserOptions & {
+        readonly patience?: Duration.Duration | undefined
+        readonly race?: number | undefined
+        readonly decoders?: number | undefined
+      })
     | undefined
   /** The module that the thread of the stream runs. It calls `serveGeyser` with a decoder. */
   readonly geyserWorker: URL
@@ -28,6 +32,12 @@ export const geyserPatience: Config.Config<Duration.Duration> = durationSetting(
 export const geyserRace: Config.Config<number> = countSetting("GEYSER_RACE", 1, 1)
 
 /**
+ * How many threads decode the slots of one endpoint: `GEYSER_DECODERS` (1), at most 16. With one, the thread that reads
+ * the endpoint decodes too. Otherwise these threads come beside it.
+ */
+export const geyserDecoders: Config.Config<number> = rangeSetting("GEYSER_DECODERS", 1, { minimum: 1, maximum: 16 })
+
+/**
  * The blocks that Geyser endpoints stream. The endpoints come from the options or from `GEYSER_URL`. Blocks that they
  * do not have, or not in time, are read from the nodes as `makeBlockFeed` does, and so are single blocks.
  */
@@ -40,6 +50,15 @@ export const makeGeyserFeed = Effect.fnUntraced(function* <Message, Block extend
   const patience = geyser?.patience ?? (yield* geyserPatience)
   const commitment = geyserCommitment((yield* rpcSettings(options)).commitment)
   const race = geyser?.race ?? (yield* geyserRace)
-  const slots = yield* makeGeyserSlots<Message>({ worker: geyserWorker, endpoints, commitment, patience, poll, race })
+  const decoders = geyser?.decoders ?? (yield* geyserDecoders)
+  const slots = yield* makeGeyserSlots<Message>({
+    worker: geyserWorker,
+    endpoints,
+    commitment,
+    patience,
+    poll,
+    race,
+    decoders
+  })
   return yield* makeBlockFeed(options, unpack, slots)
 })

@@ -7,6 +7,7 @@ import { noteFailure, SourceMonitor, type SourceState } from "../../operations/S
 import { ChainUnavailable } from "../ChainUnavailable.ts"
 import { SLOT_SKIPPED } from "../blocks/followBlocks.ts"
 import type { HashOf, SlotStream } from "../blocks/SlotStream.ts"
+import { decodingLimits, THREAD_PAUSE_MS } from "./DecoderThreads.ts"
 import type { GeyserCommand, GeyserEvent, GeyserWorkerSettings } from "./geyserMessages.ts"
 import { type GeyserEndpoint, targetOf } from "./geyserSettings.ts"
 import { type Dispute, RacedSlots } from "./RacedSlots.ts"
@@ -25,6 +26,8 @@ export interface GeyserSlotsOptions {
   readonly poll: Duration.Duration
   /** How many endpoints stream at once. */
   readonly race: number
+  /** How many threads decode the slots of one endpoint. With one, it also reads them. */
+  readonly decoders: number
 }
 
 /** Slots are requested in order, a few at a time. A slot this far below a requested one has been answered. */
@@ -35,14 +38,6 @@ const MOST_LAG = 64
 const RACE_LAG = 8
 /** A node that cannot say which endpoint is right is asked again after this long. */
 const SETTLED_EVERY = "1 second"
-/** A thread that has ended is started again, but not more often than this. */
-const THREAD_PAUSE_MS = 1_000
-
-/**
- * On a busy chain a slot stays in memory until it is whole. With half of this young generation, collecting garbage
- * takes a sixth more processor time.
- */
-const resourceLimits = { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 512 }
 
 const skipped = (slot: number) =>
   new ChainUnavailable({ reason: "invalid", detail: `slot ${slot} has no block`, rpcCode: SLOT_SKIPPED })
@@ -58,6 +53,7 @@ class GeyserThread<Message> {
   readonly #options: { readonly worker: URL; readonly settings: GeyserWorkerSettings }
   readonly #nowMs: () => number
   readonly #onEnd: (host: string, detail: string) => void
+  readonly #onLost: (detail: string) => void
   readonly #onEvent: (slot: number | null) => void
   #worker: Worker | null = null
   #startedAtMs = Number.NEGATIVE_INFINITY
@@ -70,6 +66,8 @@ class GeyserThread<Message> {
     nowMs: () => number,
     on: {
       readonly end: (host: string, detail: string) => void
+      /** After the end of a decoder thread. */
+      readonly lost: (detail: string) => void
       /** After each event, with the slot whose head has arrived. */
       readonly event: (slot: number | null) => void
     }
@@ -78,6 +76,7 @@ class GeyserThread<Message> {
     this.buffer = buffer
     this.#nowMs = nowMs
     this.#onEnd = on.end
+    this.#onLost = on.lost
     this.#onEvent = on.event
   }
 
@@ -123,7 +122,7 @@ class GeyserThread<Message> {
 
   #started(): Worker {
     const { settings, worker: entry } = this.#options
-    const worker = new Worker(entry, { workerData: settings, name: "geyser", resourceLimits })
+    const worker = new Worker(entry, { workerData: settings, name: "geyser", resourceLimits: decodingLimits })
     this.#startedAtMs = this.#nowMs()
     const end = (detail: string) => {
       if (this.#worker === worker) {
@@ -151,11 +150,15 @@ class GeyserThread<Message> {
       this.#onEnd(event.host, event.detail)
       return
     }
+    if (event._tag === "lost") {
+      this.#onLost(event.detail)
+      return
+    }
     this.heardAtMs = this.#nowMs()
     switch (event._tag) {
       case "began":
         this.host = event.host
-        this.buffer.begin(event.from)
+        this.buffer.begin(event.from, event.packing)
         break
       case "slot":
         this.buffer.link(event.slot, event.parentSlot, event.blockhash)
@@ -191,12 +194,13 @@ class Waiting {
 
 /** The settings of one thread of the race. Each endpoint belongs to one thread. */
 const settingsOf = (
-  { commitment, endpoints, patience, race }: GeyserSlotsOptions,
+  { commitment, decoders, endpoints, patience, race }: GeyserSlotsOptions,
   place: number
 ): GeyserWorkerSettings => ({
   targets: endpoints.filter((_, index) => index % race === place).map(targetOf),
   silenceMs: 2 * Duration.toMillis(patience),
-  commitment
+  commitment,
+  decoders
 })
 
 /** The name of the source of a raced endpoint. */
@@ -220,23 +224,25 @@ export const makeGeyserSlots = Effect.fnUntraced(function* <Message>({
   const slots = new RacedSlots<Message>(options.race, (place) => threads[place]?.host != null)
   const reporter = (place: number) => {
     let last = ""
-    return (host: string, detail: string) => {
+    return (message: string, host: string, detail: string) => {
       const failure = `${host}: ${detail}`
       // An endpoint that stays away fails every few seconds with the same message.
       const log = failure === last ? Effect.logDebug : Effect.logWarning
       last = failure
       Effect.runForkWith(context)(
         Effect.andThen(
-          log("The stream of blocks ended: opening another one", { host, detail }),
+          log(message, { host, detail }),
           noteFailure(options.race === 1 ? "block_feed" : sourceOf(place), failure)
         )
       )
     }
   }
-  slots.buffers.forEach((buffer, place) =>
+  slots.buffers.forEach((buffer, place) => {
+    const report = reporter(place)
     threads.push(
       new GeyserThread<Message>({ worker: options.worker, settings: settingsOf(options, place) }, buffer, nowMs, {
-        end: reporter(place),
+        end: (host, detail) => report("The stream of blocks ended: opening another one", host, detail),
+        lost: (detail) => report("A decoder thread ended: its slots are read from a node", "decoder", detail),
         event: (slot) => {
           if (slot !== null) {
             slots.compare(slot)
@@ -245,7 +251,7 @@ export const makeGeyserSlots = Effect.fnUntraced(function* <Message>({
         }
       })
     )
-  )
+  })
   yield* Effect.addFinalizer(() => Effect.forEach(threads, ({ stop }) => stop, { discard: true }))
   const isQuiet = (thread: GeyserThread<Message>) => nowMs() - thread.heardAtMs > Duration.toMillis(patience)
   const isSilent = () => threads.every((thread, place) => slots.isAside(place) || isQuiet(thread))

@@ -2,6 +2,7 @@
 import { Duration, Effect, Fiber } from "effect"
 import { parentPort, workerData } from "node:worker_threads"
 import { lowerThreadPriority } from "../blocks/threadPriority.ts"
+import { DecoderThreads } from "./DecoderThreads.ts"
 import type { GeyserCommand, GeyserTarget, GeyserWorkerSettings, StreamEnd } from "./geyserMessages.ts"
 import { GeyserRun } from "./GeyserRun.ts"
 import { connect, firstAvailable, stream, type StreamRange } from "./geyserStream.ts"
@@ -70,9 +71,10 @@ const readForever = Effect.fnUntraced(function* <Message>(
 })
 
 /**
- * Reads a Geyser for the thread that started this one, until it is terminated. Only the entry of a worker calls it.
+ * Reads a Geyser for the thread that started this one, until it is terminated. Decodes in this thread or, where the
+ * settings want several decoders, in threads that run the module `decoderWorker`. Only the entry of a worker calls it.
  */
-export const serveGeyser = <Message>(decoder: SlotDecoder<Message>): void => {
+export const serveGeyser = <Message>(decoder: SlotDecoder<Message>, decoderWorker: URL): void => {
   const port = parentPort
   if (port === null) {
     return
@@ -82,7 +84,14 @@ export const serveGeyser = <Message>(decoder: SlotDecoder<Message>): void => {
   let targets = settings.targets
   let run: GeyserRun<Message> | null = null
   let reading: Fiber.Fiber<never> | null = null
-  const decoders = decodersHere(decoder)
+  const threads =
+    settings.decoders === 1
+      ? null
+      : new DecoderThreads<Message>(decoderWorker, settings.decoders, {
+          read: () => run?.regulate(),
+          lost: (detail) => run?.lost(detail)
+        })
+  const decoders = threads ?? decodersHere(decoder)
   const start = (left: GeyserRun<Message> | null) => {
     const previous = reading
     const current = run
@@ -106,6 +115,7 @@ export const serveGeyser = <Message>(decoder: SlotDecoder<Message>): void => {
         return start(left)
       }
       case "taken":
+        threads?.endSilent()
         return run?.taken(command.below)
       case "leave":
         targets = [...targets.slice(1), ...targets.slice(0, 1)]
