@@ -1,6 +1,7 @@
 /**
  * A synthetic mainnet beside the service, on Linux: `npm run bench:mainnet -- --json [--minutes 10] [--warm 60] [--swaps 3000]
- * [--slots 150] [--coins 500] [--pools 3] [--tokens 60000] [--wallets 50000] [--known 500000] [--quotes 50] [--nice 19] [--profile]`.
+ * [--slots 150] [--coins 500] [--pools 3] [--tokens 60000] [--wallets 50000] [--known 500000] [--quotes 50]
+ * [--decoders 1] [--nice 19] [--profile]`.
  *
  * The service runs in a process of its own with an embedded PostgreSQL, as beside a real node: blocks and writes of accounts
  * come over gRPC, and all else from an RPC node. In the warm-up every token is seen once; the minutes after it are measured.
@@ -56,6 +57,7 @@ const { values } = parseArgs({
     wallets: { type: "string", default: "50000" },
     known: { type: "string", default: "500000" },
     quotes: { type: "string", default: "50" },
+    decoders: { type: "string", default: "1" },
     nice: { type: "string", default: "19" }
   }
 })
@@ -154,6 +156,7 @@ const start = Effect.gen(function* () {
       SOLANA_RPC_URL: chain.rpcUrl,
       SOLANA_WS_URL: chain.wsUrl,
       GEYSER_URL: chain.geyserUrl,
+      GEYSER_DECODERS: values.decoders,
       PRELOAD_MINTS: chain.mints.join(),
       HISTORY: "0 seconds",
       // The node is on this machine.

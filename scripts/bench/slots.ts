@@ -1,35 +1,45 @@
 /**
- * Processor time of the Geyser thread for a slot of mainnet: `npm run bench:slots -- --json [--swaps 3000] [--rounds 6]`.
+ * Processor time of the Geyser thread for a slot of mainnet:
+ * `npm run bench:slots -- --json [--swaps 3000] [--rounds 6] [--decoders 1]`.
  *
  * Reads, decodes and packs slots as they are sent, message by message, with tokens and wallets that change from slot to
  * slot, without the connection. `threadMs` is the time of the one thread, `processMs` that of the process with its
  * collector, both for a slot of 400 ms at this rate. `writeUs` is an account write, read and copied. `busBytesPerSwap` is
  * what a swap takes of a block between processes, priced and compressed. Exits with 1 when `threadMs` is above 60.
+ *
+ * With several decoders, `distributorMs` is the time of the thread that passes transactions on and blocks back, and
+ * `decoderMs` the time of all decoder threads together, both for a slot. Then there is no other figure, and no bound.
  */
 import { Effect, Stream } from "effect"
+import { on } from "node:events"
 import { parseArgs } from "node:util"
+import { Worker } from "node:worker_threads"
 import { unpackBlock } from "../../src/chain/decoding/PackedTransactions.ts"
 import { slotDecoder } from "../../src/chain/decoding/slotDecoder.ts"
+import { decodingLimits } from "../../src/chain/geyser/DecoderThreads.ts"
 import { readUpdate } from "../../src/chain/geyser/readUpdate.ts"
 import { makeBatches } from "../../src/market/tape/blockBatches.ts"
 import { encodeBlock } from "../../src/market/tape/blockMessage.ts"
 import { makeBlockPricing } from "../../src/market/tape/priceBlocks.ts"
 import { SLOT_MS } from "../../src/simulator/chain/Bank.ts"
 import { numberOption } from "../options.ts"
-import { FrameReader } from "./mainnet/frames.ts"
+import { FrameReader, frameOf } from "./mainnet/frames.ts"
 import { record } from "./mainnet/recording.ts"
-import { Replay, type ReplayedSlot } from "./mainnet/replay.ts"
+import { headOf, Replay, type ReplayedSlot } from "./mainnet/replay.ts"
 import { report } from "./report.ts"
+import { threadSeconds } from "./start/processTree.ts"
 
 const { values } = parseArgs({
   options: {
     json: { type: "boolean" },
     swaps: { type: "string", default: "3000" },
-    rounds: { type: "string", default: "6" }
+    rounds: { type: "string", default: "6" },
+    decoders: { type: "string", default: "1" }
   }
 })
 const swapsPerSecond = numberOption("--swaps", values.swaps)
 const rounds = numberOption("--rounds", values.rounds, { whole: true })
+const decoders = numberOption("--decoders", values.decoders, { least: 1, most: 16, whole: true })
 
 const SLOTS = 8
 /** Rounds in which code is compiled. */
@@ -57,6 +67,50 @@ const readWrites = ({ writes }: ReplayedSlot): void => {
   }
 }
 
+const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
+/** Slots of the rate that this many swaps are. */
+const slotsOf = (swaps: number) => swaps / ((swapsPerSecond * SLOT_MS) / 1000)
+
+/** Processor time of all decoder threads so far, in microseconds. */
+const decoderUs = (): number => 1e6 * (threadSeconds(process.pid)["decoder"] ?? 0)
+
+/** Times with several decoders. Each of them compiles the code. */
+const reportDistributed = async (replay: Replay): Promise<void> => {
+  const thread = new Worker(new URL("./mainnet/distributorWorker.ts", import.meta.url), {
+    workerData: decoders,
+    resourceLimits: decodingLimits
+  })
+  const pass = async (slot: ReplayedSlot): Promise<number> => {
+    const frames = Uint8Array.from(Buffer.concat([slot.frames, frameOf(headOf(["heads"], slot))]))
+    thread.postMessage(frames, [frames.buffer])
+    for await (const [event] of on(thread, "message")) {
+      if (event._tag === "distributed") {
+        return event.us
+      }
+    }
+    return 0
+  }
+  const warm = WARM * decoders * SLOTS
+  const used = { distributorUs: 0, swaps: 0 }
+  let decodersBefore = 0
+  for (let i = 0; i < warm + rounds * SLOTS; i++) {
+    if (i === warm) {
+      Object.assign(used, { distributorUs: 0, swaps: 0 })
+      decodersBefore = decoderUs()
+    }
+    const slot = replay.advance(1_790_000_000 + i)
+    used.distributorUs += await pass(slot)
+    used.swaps += slot.swaps
+  }
+  const slots = slotsOf(used.swaps)
+  report("slots", {
+    swapsPerSecond,
+    decoders,
+    distributorMs: rounded(used.distributorUs / slots / 1000, 2),
+    decoderMs: rounded((decoderUs() - decodersBefore) / slots / 1000, 1)
+  })
+}
+
 const sums = { threadUs: 0, processUs: 0, writesUs: 0, swaps: 0, transactions: 0, writes: 0, packedBytes: 0 }
 
 const measure = (slot: ReplayedSlot): void => {
@@ -81,6 +135,10 @@ const replay = new Replay(record({ slots: SLOTS, swapsPerSecond, coins: 200, poo
   wallets: 400
 })
 replay.begin()
+if (decoders > 1) {
+  await reportDistributed(replay)
+  process.exit()
+}
 for (let round = 0; round < WARM + rounds; round++) {
   if (round === WARM) {
     Object.assign(sums, {
@@ -118,9 +176,7 @@ const busBytes = Effect.fnUntraced(function* (slots: ReadonlyArray<ReplayedSlot>
   return bytes
 })
 
-const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
-/** Slots of this rate that were measured. */
-const slots = sums.swaps / ((swapsPerSecond * SLOT_MS) / 1000)
+const slots = slotsOf(sums.swaps)
 const threadMs = rounded(sums.threadUs / slots / 1000, 1)
 const sent = Array.from({ length: SLOTS }, () => replay.advance(1_790_000_000 + WARM + rounds))
 const sentBytes = await Effect.runPromise(busBytes(sent))

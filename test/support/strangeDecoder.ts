@@ -26,7 +26,7 @@ const obey = (command: number | undefined): void => {
       process.exit(3)
       return
     case FAIL:
-      setImmediate(() => {
+      process.nextTick(() => {
         throw new Error("the thread failed")
       })
       return

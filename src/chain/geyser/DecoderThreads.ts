@@ -123,7 +123,12 @@ class DecoderThread<Message> {
         this.#end(detail)
       }
     }
-    worker.on("message", (reply: DecoderReply<Message>) => this.#take(reply))
+    worker.on("message", (reply: DecoderReply<Message>) => {
+      // Replies of a thread that failed may come after its error.
+      if (this.#worker === worker) {
+        this.#take(reply)
+      }
+    })
     worker.on("error", (error) => end(error.message))
     worker.on("exit", (code) => end(`ended with ${code}`))
     return worker

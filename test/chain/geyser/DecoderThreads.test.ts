@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { Worker } from "node:worker_threads"
 import type { PackedReply } from "../../../src/chain/blocks/blockMessages.ts"
@@ -170,11 +170,13 @@ describe("decoder threads", () => {
       end(0, Uint8Array.of(EXIT))
       yield* until("the thread has ended", () => lost.length === 1)
       seen.nowMs = 1_000
-      const next = decoded(decoders, 3, [KEEP, 5])
-      decode(1, Uint8Array.of(KEEP, 6))
-      assert.isFalse(hasReply())
+      const next = opened(decoders, 3)
+      next.decode(0, Uint8Array.of(KEEP, 6))
+      // The thread that runs now does not have the first part.
+      decode(1, new Uint8Array(100_000))
+      assert.deepStrictEqual([hasReply(), decoders.unread], [false, 0])
       assert.isNull(yield* packed(1))
-      assert.deepStrictEqual(yield* next, [3, 5])
+      assert.strictEqual((yield* next.packed(0))?.message.decoded, 1)
     }).pipe(Effect.scoped)
   )
 
@@ -240,10 +242,13 @@ describe("decoder threads", () => {
   it.live("do not reply about a slot that was dropped", () =>
     Effect.gen(function* () {
       const { decoders } = yield* threads(1)
+      const posted = vi.spyOn(Worker.prototype, "postMessage")
       const { decode, drop, hasReply, pack } = opened(decoders, 1)
       decode(0, Uint8Array.of(KEEP, 5))
       pack(wholeOf(1, [0]))
       drop()
+      assert.deepStrictEqual(posted.mock.lastCall, [{ _tag: "drop", decoding: 1 }, []])
+      posted.mockRestore()
       assert.deepStrictEqual(yield* decoded(decoders, 2, [KEEP, 5]), [2, 5])
       assert.isFalse(hasReply())
     }).pipe(Effect.scoped)
