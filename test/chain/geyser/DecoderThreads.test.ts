@@ -187,14 +187,18 @@ describe("decoder threads", () => {
       seen.nowMs = 3_600_000
       decoders.endSilent()
       assert.deepStrictEqual(yield* decoded(decoders, 2, [KEEP, 5]), [2, 5])
+      seen.nowMs += 3_600_000
+      const ended = vi.spyOn(Worker.prototype, "terminate")
       const { decode, packed } = opened(decoders, 3)
       decode(0, Uint8Array.of(HANG))
       const reply = yield* Effect.forkChild(packed(0), { startImmediately: true })
       seen.nowMs += 10_000
       decoders.endSilent()
-      assert.deepStrictEqual(lost, [])
+      assert.strictEqual(ended.mock.calls.length, 0)
       seen.nowMs += 1
       decoders.endSilent()
+      assert.strictEqual(ended.mock.calls.length, 1)
+      ended.mockRestore()
       assert.isNull(yield* Fiber.join(reply))
       assert.strictEqual(lost.length, 1)
     }).pipe(Effect.scoped)

@@ -98,6 +98,7 @@ describe("a run of a Geyser", () => {
     for (let slot = 5; slot < 70; slot++) {
       head(slot, 0)
     }
+    run.taken(37)
     assert.deepStrictEqual(flow, ["pause"])
     decoders.unread = 33 * MIB
     run.taken(60)
