@@ -4,8 +4,9 @@
  *
  * Reads, decodes and packs slots as they are sent, message by message, with tokens and wallets that change from slot to
  * slot, without the connection. `threadMs` is the time of the one thread, `processMs` that of the process with its
- * collector, both for a slot of 400 ms at this rate. `writeUs` is an account write, read and copied. `busBytesPerSwap` is
- * what a swap takes of a block between processes, priced and compressed. Exits with 1 when `threadMs` is above 60.
+ * collector, both for a slot of 400 ms at this rate. `writeUs` is an account write, read and copied. `pricingUsPerSwap` is what one
+ * thread that prices blocks in order takes for a swap, and `encodingUsPerSwap` what it takes to make the message for other processes,
+ * of which `busBytesPerSwap` is the size, compressed. Exits with 1 when `threadMs` is above 60.
  *
  * With several decoders, `distributorMs` is the time of the thread that passes transactions on and blocks back, and
  * `decoderMs` the time of all decoder threads together, both for a slot. Then there is no other figure, and no bound.
@@ -156,8 +157,14 @@ for (let round = 0; round < WARM + rounds; round++) {
   }
 }
 
-/** Bytes of the slots between processes. Their own swaps price SOL. */
-const busBytes = Effect.fnUntraced(function* (slots: ReadonlyArray<ReplayedSlot>) {
+/** Processor time of this thread since an earlier reading, in microseconds. */
+const threadUs = (before: NodeJS.CpuUsage): number => {
+  const { system, user } = process.threadCpuUsage(before)
+  return system + user
+}
+
+/** Prices the slots in order and makes their messages for other processes. Their own swaps price SOL. */
+const appended = Effect.fnUntraced(function* (slots: ReadonlyArray<ReplayedSlot>) {
   const nothing = {
     of: () => null,
     lifetime: null,
@@ -167,19 +174,27 @@ const busBytes = Effect.fnUntraced(function* (slots: ReadonlyArray<ReplayedSlot>
   }
   const pricing = makeBlockPricing({ at: () => nothing, warm: () => Effect.void })
   const batches = makeBatches()
-  let bytes = 0
+  const used = { pricingUs: 0, encodingUs: 0, bytes: 0, swaps: 0 }
   for (const slot of slots) {
     const { message } = decode(slot, new FrameReader().read(slot.frames))
+    const before = process.threadCpuUsage()
     const priced = Stream.mapEffect(batches({ _tag: "Block", block: unpackBlock(message) }), pricing.price)
-    yield* Stream.runForEach(priced, (batch) => Effect.sync(() => (bytes += encodeBlock(batch).length)))
+    const blocks = yield* Stream.runCollect(priced)
+    used.pricingUs += threadUs(before)
+    const between = process.threadCpuUsage()
+    used.bytes += blocks.reduce((sum, batch) => sum + encodeBlock(batch).length, 0)
+    used.encodingUs += threadUs(between)
+    used.swaps += slot.swaps
   }
-  return bytes
+  return used
 })
 
 const slots = slotsOf(sums.swaps)
 const threadMs = rounded(sums.threadUs / slots / 1000, 1)
-const sent = Array.from({ length: SLOTS }, () => replay.advance(1_790_000_000 + WARM + rounds))
-const sentBytes = await Effect.runPromise(busBytes(sent))
+const nextSlots = (count: number) =>
+  Array.from({ length: count * SLOTS }, () => replay.advance(1_790_000_000 + WARM + rounds))
+await Effect.runPromise(appended(nextSlots(WARM)))
+const sent = await Effect.runPromise(appended(nextSlots(rounds)))
 report("slots", {
   swapsPerSecond,
   threadMs,
@@ -187,7 +202,9 @@ report("slots", {
   transactionUs: rounded(sums.threadUs / sums.transactions, 1),
   writeUs: rounded(sums.writesUs / sums.writes, 2),
   packedBytesPerSwap: Math.round(sums.packedBytes / sums.swaps),
-  busBytesPerSwap: Math.round(sentBytes / sent.reduce((sum, { swaps }) => sum + swaps, 0)),
+  pricingUsPerSwap: rounded(sent.pricingUs / sent.swaps, 1),
+  encodingUsPerSwap: rounded(sent.encodingUs / sent.swaps, 1),
+  busBytesPerSwap: Math.round(sent.bytes / sent.swaps),
   mostThreadMs: MOST_THREAD_MS
 })
 process.exit(threadMs <= MOST_THREAD_MS ? 0 : 1)
