@@ -13,6 +13,7 @@ import { createInterface } from "node:readline"
 import { startBlockServer } from "./blocks/startBlockServer.ts"
 import { requestOf } from "./http/world.ts"
 import { atMost, percentile, report } from "./report.ts"
+import { START_FLAGS } from "./startFlags.ts"
 
 const PER_SECOND = 250
 const SECONDS = 6
@@ -20,15 +21,13 @@ const ROUNDS = 4
 const SLOT_MS = 400
 /** The most that p99 may be beside blocks, of what it is without. */
 const MOST_RATIO = 2
-/** The same as `npm start` sets. */
-const FLAGS: ReadonlyArray<string> = ["--no-allocation-site-pretenuring"]
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 
 const serviceOver = async (rpcUrl: string) => {
   const file = new URL("http/fathomServer.ts", import.meta.url).pathname
-  const child = spawn(process.execPath, [...FLAGS, file, rpcUrl], { stdio: ["ignore", "pipe", "inherit"] })
+  const child = spawn(process.execPath, [...START_FLAGS, file, rpcUrl], { stdio: ["ignore", "pipe", "inherit"] })
   for await (const line of createInterface(child.stdout)) {
     if (line.startsWith("{")) {
       const { port }: { readonly port: number } = JSON.parse(line)

@@ -15,6 +15,7 @@ import { createInterface } from "node:readline"
 import { wallets } from "./http/trades.ts"
 import { type Asked, PAST_FAST_PATH, requestOf } from "./http/world.ts"
 import { atMost, percentile, report } from "./report.ts"
+import { START_FLAGS } from "./startFlags.ts"
 
 const ROUNDS = 9
 const SECONDS = 3
@@ -25,8 +26,6 @@ const READ_ROUNDS = 5
 const READ_SECONDS = 2
 /** The most processor time of a quote beside Fastify's. */
 const BOUNDS = { fathom: 1, defaultHandler: 1.5 }
-/** The same as `npm start` sets. */
-const FLAGS: ReadonlyArray<string> = ["--no-allocation-site-pretenuring"]
 
 const pins = spawnSync("taskset", ["-V"]).status === 0
 
@@ -58,7 +57,7 @@ interface Contender {
 }
 
 const serve = async (name: string, headers: Record<string, string> = {}): Promise<Contender> => {
-  const child = start(0, [...FLAGS, file(name)])
+  const child = start(0, [...START_FLAGS, file(name)])
   const { port = 0 } = await firstLine(child)
   return { child, port, headers }
 }
@@ -177,7 +176,7 @@ const figures = {
   rounds: ROUNDS,
   secondsEach: SECONDS,
   pinnedCores: pins,
-  flags: FLAGS.join(" "),
+  flags: START_FLAGS.join(" "),
   fathom: summary(samples.fathom),
   defaultHandler: summary(samples.defaultHandler),
   fastify: summary(samples.fastify),

@@ -42,6 +42,7 @@ import { startChain } from "./mainnet/startChain.ts"
 import { startEmptyServer } from "./mainnet/startEmptyServer.ts"
 import { boundsOf, failuresOf, lagOf, sentOf } from "./mainnet/figures.ts"
 import { report } from "./report.ts"
+import { START_FLAGS } from "./startFlags.ts"
 
 const { values } = parseArgs({
   options: {
@@ -164,7 +165,7 @@ const start = Effect.gen(function* () {
       ADMIN_PORT: String(adminPort),
       KEY_ENVIRONMENT: "test"
     },
-    { flags: values.profile ? profileFlags(profiles) : [] }
+    { flags: values.profile ? [...START_FLAGS, ...profileFlags(profiles)] : START_FLAGS }
   )
   return { chain, database, running, profiles, variants, metricsUrl: `http://127.0.0.1:${adminPort}/metrics` }
 })

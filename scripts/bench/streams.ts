@@ -10,6 +10,7 @@ import { createInterface } from "node:readline"
 import { SOL } from "../../src/domain/Address.ts"
 import { secrets } from "./http/world.ts"
 import { atLeast, atMost, percentile, report } from "./report.ts"
+import { START_FLAGS } from "./startFlags.ts"
 import { TOKEN } from "./warmPools.ts"
 import { flagNumber } from "../options.ts"
 
@@ -83,7 +84,7 @@ const portOf = async (output: NodeJS.ReadableStream): Promise<number> => {
   throw new Error("the server ended without a word")
 }
 
-const server = spawn(process.execPath, [new URL("http/fathomServer.ts", import.meta.url).pathname], {
+const server = spawn(process.execPath, [...START_FLAGS, new URL("http/fathomServer.ts", import.meta.url).pathname], {
   stdio: ["ignore", "pipe", "inherit"]
 })
 const port = await portOf(server.stdout)
