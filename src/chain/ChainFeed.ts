@@ -35,7 +35,7 @@ export type ChainEvent =
   | {
       readonly _tag: "Snapshot"
       readonly snapshot: Snapshot
-      /** True for what a gap missed: states between this event and the one before it were never known. */
+      /** True for the first event after a gap. The states between the event before it and this one are missing. */
       readonly isAfterGap?: true
     }
   /**

@@ -116,7 +116,7 @@ export class SpotQuote extends Schema.Opaque<SpotQuote>()(
     priceImpactPct: field(Schema.NullOr(Pct), "Percentage points; null when not measurable or clamped."),
     contextSlot: field(
       Schema.Int,
-      "Newest slot that the feed has seen. During a gap, the slot of the state that the quote was computed from."
+      "Newest slot that the feed has seen. During a gap or without a connection, the slot of the state that the quote was computed from."
     ),
     engineTimeMs: field(Schema.Finite, "Time that pricing took, in milliseconds."),
     swapUsdValue: field(

@@ -109,9 +109,9 @@ export class AccountBuffer {
 
   /**
    * The chain has left out the blocks of the slots between these two. Drops what waits from them, and marks every
-   * account with a state from them to be read again. False when there is none.
+   * account with a state from them to be read again. Tells whether a state from them was emitted, or only waited.
    */
-  dropBlocks(after: number, before: number): boolean {
+  dropBlocks(after: number, before: number): "emitted" | "waiting" | "nothing" {
     const isDropped = ({ slot }: AccountState) => slot > after && slot < before
     const emitted = Array.from(this.#emitted).flatMap(([address, state]) => (isDropped(state) ? [address] : []))
     const early = Array.from(this.#unread).flatMap(([address, unread]) =>
@@ -126,7 +126,7 @@ export class AccountBuffer {
     ]
     emitted.forEach((address) => this.doubt(address, { missed: true }))
     waiting.forEach((address) => this.doubt(address, { missed: false }))
-    return emitted.length + early.length + waiting.length > 0
+    return emitted.length > 0 ? "emitted" : early.length + waiting.length > 0 ? "waiting" : "nothing"
   }
 
   /** Drops the waiting writes of a lost connection, because they may be only half of a slot. */
@@ -215,6 +215,10 @@ export class AccountBuffer {
       const known = this.#emitted.get(address)
       if ((known !== undefined || this.#unread.has(address)) && supersedes(known, state)) {
         this.#emitted.set(address, state)
+        if (this.#unread.has(address)) {
+          // Its writes are not emitted before it is read.
+          this.#behind.add(address)
+        }
         if (known === undefined || !sameAccount(known.account, state.account)) {
           changed.set(address, state)
         }

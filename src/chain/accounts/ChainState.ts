@@ -2,7 +2,7 @@ import { type Clock, Latch } from "effect"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "../AccountState.ts"
-import type { ChainEvent, Freshness } from "../ChainFeed.ts"
+import type { Freshness } from "../ChainFeed.ts"
 import { CLOCK, readClock } from "../clockSysvar.ts"
 import { FeedFaults } from "./FeedFaults.ts"
 import { KnownClock } from "./KnownClock.ts"
@@ -65,6 +65,8 @@ export class ChainState implements Listener {
   #isBehind = false
   readonly #replay = new StreamReplay()
   readonly #readers: ReaderState
+  /** The slot that was noted as whole last. */
+  #noted: ReachedSlot | null = null
   /**
    * At the commitment `processed`: slots between a block and its parent. The chain has no block there, or has dropped
    * it, also when writes of it arrive later.
@@ -103,7 +105,7 @@ export class ChainState implements Listener {
       this.changed.openUnsafe()
     })
     this.heard = new HeardSlots(options.time)
-    this.#readers = new ReaderState(options.outbox, () => this.heard.nowMs())
+    this.#readers = new ReaderState(options.outbox, this.faults, () => this.heard.nowMs())
     this.#followedAt = this.heard.nowMs()
     this.#connectedAt = this.#followedAt
     this.#buffer.follow(CLOCK)
@@ -114,7 +116,7 @@ export class ChainState implements Listener {
     const isPolled = this.#polled !== null && !isLive && !this.heard.isSilent
     const kept = isLive || isPolled ? null : this.#kept
     const { slot, atMs } = (isPolled ? this.#polled : kept) ?? this.heard.complete
-    const isMixed = this.#readers.whole() === null && this.#hasGap
+    const isMixed = this.#readers.whole === null && this.#hasGap
     const down = (this.heard.isSilent || !this.#connected) && !isMixed
     const state = isPolled ? "polling" : down ? "down" : isLive ? "live" : kept === null ? "loading" : "reloading"
     return { slot, heardAtMs: this.heard.onWallClock(atMs, kept?.aheadMs), state, ...this.nodes }
@@ -129,14 +131,9 @@ export class ChainState implements Listener {
     return this.#buffer.lacksWrites || this.#readers.isHolding
   }
 
-  /**
-   * The whole state that readers keep because of a gap, or since the connection was lost; null where they have newer
-   * states: writes that come late, but in order, reach them slot by slot.
-   */
+  /** The whole state that readers keep because of a gap, or since the connection was lost; null where they keep none. */
   get #kept(): WholeState | null {
-    const isInOrder = this.#isBehind || this.#buffer.isReplaying
-    const isKept = !this.#connected || ((this.#hasGap || this.#readers.isReleasing) && !isInOrder)
-    return isKept ? this.#readers.whole() : null
+    return !this.#connected || this.#hasGap || this.#readers.isReleasing ? this.#readers.whole : null
   }
 
   /** True once the accounts have not been followed for so long that polling is better. */
@@ -251,6 +248,7 @@ export class ChainState implements Listener {
     this.#isAllUnsettled = true
     this.heard.connect(spread)
     this.#isBehind = false
+    this.#readers.connect()
     this.#relay?.connect()
     this.#replay.begin(isReplayed ? this.heard.slot : null)
     if (isReplayed) {
@@ -297,7 +295,7 @@ export class ChainState implements Listener {
     this.#beginWith(states)
     const isNew = slot > this.committedSlot
     this.committedSlot = slot
-    this.#offer(this.#buffer.adopt(states), true)
+    this.#readers.offer(this.#buffer.adopt(states), { isAfterGap: true, isWhole: true })
     this.#readClock()
     if (isNew) {
       this.heard.endSilence()
@@ -305,9 +303,11 @@ export class ChainState implements Listener {
     if (slot > (this.#polled?.slot ?? 0)) {
       // A slot that was known before the outage keeps the time of its receipt.
       this.#polled = { slot, atMs: (isNew ? null : this.heard.atMs) ?? this.heard.wallMs() }
-      this.#noteWhole(this.#polled)
     }
     this.heard.take(slot)
+    if (this.#polled?.slot === slot) {
+      this.#noteWhole(this.#polled, false)
+    }
     return true
   }
 
@@ -432,9 +432,10 @@ export class ChainState implements Listener {
   /** Ends every slot up to and including this one and emits the writes. All writes up to slot `sent` have arrived. */
   settle(slot: number, sent = this.#endedSlot): void {
     this.#relay?.end(slot, Math.min(slot, sent))
-    const wasBehind = this.#buffer.isBehind || this.#readers.isHolding
-    const isOffered = this.#offer(this.#buffer.end(slot), !this.#buffer.lacksWrites)
-    if (wasBehind && !this.#buffer.isBehind) {
+    const isAfterGap = this.#hasGap
+    const events = this.#buffer.end(slot)
+    const isOffered = this.#readers.offer(events, { isAfterGap, isWhole: this.#connected && !this.#buffer.lacksWrites })
+    if (isAfterGap && !this.#buffer.isBehind) {
       // The gap closes when the reader has received what it missed.
       this.#outbox.markLagging()
     }
@@ -446,23 +447,19 @@ export class ChainState implements Listener {
       // Readers now hold newer states than the polled ones.
       this.#polled = null
     }
-    const ended = this.#isFollowing ? this.heard.endedWith(slot) : null
-    if (ended !== null) {
-      this.#noteWhole(ended)
+    const isInOrder = this.#connected && this.#clock.isKnown && !this.#hasGap
+    const ended = isInOrder ? this.heard.endedWith(slot) : null
+    if (ended !== null && ended !== this.#noted) {
+      // Noted again once it is not late any more.
+      this.#noted = this.#isFollowing ? ended : null
+      this.#noteWhole(ended, !this.#isFollowing)
     }
     this.#wasLive = this.#wasLive || this.freshness().state === "live"
   }
 
-  #noteWhole(reached: ReachedSlot): void {
+  #noteWhole(reached: ReachedSlot, isLate: boolean): void {
     const clock = { ...this.#clock.at(0), slot: reached.slot }
-    this.#readers.complete({ ...reached, clock, aheadMs: this.heard.aheadMs })
-  }
-
-  #offer(events: ReadonlyArray<ChainEvent>, isWhole: boolean): boolean {
-    const before = this.#readers.overflows
-    const isOffered = this.#readers.offer(events, isWhole)
-    this.faults.overflows += this.#readers.overflows - before
-    return isOffered
+    this.#readers.complete({ ...reached, clock, aheadMs: this.heard.aheadMs }, { isLate })
   }
 
   #readClock(): void {
@@ -489,10 +486,9 @@ export class ChainState implements Listener {
   }
 
   #dropBlocks(after: number, before: number): void {
-    if (this.#buffer.dropBlocks(after, before)) {
-      if ((this.#readers.whole()?.slot ?? 0) > after) {
-        // Readers have a state that the chain has never had.
-        this.#readers.lose()
+    const dropped = this.#buffer.dropBlocks(after, before)
+    if (dropped !== "nothing") {
+      if (dropped === "emitted" && this.#readers.loseAfter(after)) {
         this.#polled = null
       }
       this.changed.openUnsafe()

@@ -2,6 +2,9 @@ import { type Clock, Latch } from "effect"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import type { ReachedSlot, SpreadConnections } from "./subscriptions.ts"
 
+/** A slot may end this many slots after it was heard of: at the commitment `finalized` about 32. */
+const MOST_LATE = 64
+
 const ONE_CONNECTION: SpreadConnections = {
   reached: () => ({ slot: Number.POSITIVE_INFINITY, atMs: null }),
   loseSlowest: () => false
@@ -17,9 +20,8 @@ export class HeardSlots {
   #advancedAt = Number.NEGATIVE_INFINITY
   #isSilent = false
   #spread: SpreadConnections = ONE_CONNECTION
-  #complete: ReachedSlot = { slot: 0, atMs: null }
-  /** What was complete before. */
-  #before: ReachedSlot = { slot: 0, atMs: null }
+  /** The newest complete slots, oldest first. */
+  #completed: Array<ReachedSlot> = []
   /** How far the wall clock was ahead of the monotonic clock at the last slot. */
   #aheadMs = 0
 
@@ -47,12 +49,12 @@ export class HeardSlots {
    * not newer. Where no connection holds up the others, the newest slot of all.
    */
   get complete(): ReachedSlot {
-    return this.#complete
+    return this.#completed.at(-1) ?? { slot: 0, atMs: null }
   }
 
-  /** The newest complete slot, or the one before it, that has ended when this slot has; null where both are newer. */
+  /** The newest complete slot that has ended when this slot has; null where that is not known any more. */
   endedWith(slot: number): ReachedSlot | null {
-    return slot >= this.#complete.slot ? this.#complete : slot >= this.#before.slot ? this.#before : null
+    return this.#completed.findLast((each) => each.slot <= slot) ?? null
   }
 
   /** True from the start of a silence until a new slot arrives. A connection alone does not end a silence. */
@@ -72,7 +74,8 @@ export class HeardSlots {
 
   /**
    * A time of receipt on today's wall clock. When the wall clock was set back since, the time moves back with it: otherwise
-   * a silent chain would look fresh until the clock catches up. `aheadMs` is of that time; of the last slot unless given.
+   * a silent chain would look fresh until the clock catches up. `aheadMs`: how far the wall clock was ahead at that time; by
+   * default at the last slot.
    */
   onWallClock(atMs: number | null, aheadMs = this.#aheadMs): number | null {
     return atMs === null ? null : atMs + Math.trunc(Math.min(0, this.wallMs() - this.nowMs() - aheadMs))
@@ -103,13 +106,13 @@ export class HeardSlots {
       this.#slot = slot
       this.#atMs = this.wallMs()
       this.#advancedAt = this.nowMs()
+      this.#aheadMs = this.wallMs() - this.nowMs()
       this.endSilence()
     }
-    this.#aheadMs = this.wallMs() - this.nowMs()
     const reached = this.#spread.reached()
-    if (Math.min(reached.slot, this.#slot) > this.#complete.slot) {
-      this.#before = this.#complete
-      this.#complete = reached.slot < this.#slot ? reached : { slot: this.#slot, atMs: this.#atMs }
+    if (Math.min(reached.slot, this.#slot) > this.complete.slot) {
+      this.#completed.push(reached.slot < this.#slot ? reached : { slot: this.#slot, atMs: this.#atMs })
+      this.#completed.splice(0, this.#completed.length - MOST_LATE)
     }
   }
 
@@ -121,7 +124,7 @@ export class HeardSlots {
     const atMs = Math.min(chainMs, this.wallMs())
     this.#slot = slot
     this.#atMs = atMs
-    this.#complete = { slot, atMs }
+    this.#completed = [{ slot, atMs }]
     this.#aheadMs = this.wallMs() - this.nowMs()
   }
 
@@ -141,8 +144,7 @@ export class HeardSlots {
   startAnew(): void {
     this.#slot = 0
     this.#atMs = null
-    this.#complete = { slot: 0, atMs: null }
-    this.#before = this.#complete
+    this.#completed = []
     this.endSilence()
   }
 }

@@ -29,7 +29,7 @@ export const makeOutbox = Effect.fnUntraced(function* (
       while (Queue.takeUnsafe(queue) !== undefined) {
         // Empties the queue.
       }
-      Queue.offerUnsafe(queue, { _tag: "Snapshot", snapshot: everything() })
+      Queue.offerUnsafe(queue, { _tag: "Snapshot", snapshot: everything(), isAfterGap: true })
       lagging = true
       return true
     },

@@ -64,6 +64,10 @@ export interface RecordState {
 const isFullDisk = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")
 
+/** True when a gap ends with an event of the entry. */
+const endsGap = (entry: Entry): boolean =>
+  entry._tag === "Accounts" && entry.events.some(({ moment }) => moment.state === "reloading")
+
 export class RecordWriter {
   readonly #folder: string
   readonly #bounds: RecordBounds
@@ -224,6 +228,10 @@ export class RecordWriter {
       // A state that alone is larger than a file does not end it at once.
       open.bytes - open.stateBytes >= Math.max(this.#largest - open.stateBytes, open.stateBytes) ||
       now.heardAtMs - open.begunAtMs >= LONGEST_FILE_MS
+    if (isEnded && entries.some(endsGap)) {
+      // Its state hides the gap that these events close.
+      this.#part += 1
+    }
     const file = isEnded ? await this.#begin(now) : open
     // The state at the beginning of a new file contains these events.
     const isNew = file !== open

@@ -193,7 +193,8 @@ const make = Effect.gen(function* () {
 
   const freshness = (): Freshness => {
     const { heardAtMs, slot, state } = progress.moment
-    return { slot, heardAtMs, state: state === "live" ? "recorded" : state }
+    // What was kept in a gap is older than its moment says.
+    return { slot, heardAtMs, state: state === "live" ? "recorded" : state === "reloading" ? "loading" : state }
   }
   const emit = (event: ChainEvent) => {
     const { accounts: changed, slot } = event._tag === "Writes" ? event : event.snapshot

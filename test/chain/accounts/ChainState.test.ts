@@ -536,4 +536,187 @@ describe("readers of a feed that has missed writes", () => {
       )
     })
   )
+
+  it.effect("have the slots that came late in order, when a gap follows them", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken, write } = yield* scene()
+      state.isBehind = true
+      write(a, 15)
+      yield* taken
+      state.onLost([b])
+      state.isBehind = false
+      yield* taken
+      assert.deepStrictEqual(seen(), ["reloading", 15, 15, 10])
+    })
+  )
+
+  it.effect("have them when the connection is lost", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken, write } = yield* scene()
+      state.isBehind = true
+      write(a, 15)
+      yield* taken
+      state.disconnect()
+      assert.deepStrictEqual(seen(), ["down", 15, 15, 10])
+      assert.strictEqual(state.clock().slot, 15)
+    })
+  )
+
+  it.effect("keep the whole state while slots come late in a gap", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken, write } = yield* scene()
+      state.onLost([a])
+      state.isBehind = true
+      write(b, 15)
+      yield* taken
+      assert.deepStrictEqual(seen(), ["reloading", 10, 10, 10])
+    })
+  )
+
+  it.effect("have the slots that were repeated when the connection is lost again", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken, write } = yield* scene()
+      state.disconnect()
+      state.connect({ isReplayed: true })
+      state.onCommitted(10)
+      write(a, 12)
+      write(b, 13)
+      yield* taken
+      state.disconnect()
+      assert.deepStrictEqual(seen(), ["down", 13, 12, 13])
+      assert.strictEqual(state.clock().slot, 13)
+    })
+  )
+
+  it.effect("have the last settled slot of a WebSocket without a pause", () =>
+    Effect.gen(function* () {
+      const { reader, state, taken } = yield* feed(false)
+      state.watch([a, b])
+      state.onSlot({ slot: 43, parent: 42, root: 11 })
+      state.answer(
+        state.unread(),
+        new Map([
+          [CLOCK, { slot: 43, account: clockOf(1, 1043, 43) }],
+          [a, stateOf(a, 43)],
+          [b, stateOf(b, 43)]
+        ]),
+        0
+      )
+      state.settleQuiet()
+      yield* taken
+      for (let slot = 44; slot <= 100; slot++) {
+        yield* TestClock.adjust("400 millis")
+        state.onSlot({ slot, parent: slot - 1, root: slot - 32 })
+        if (slot > 45) {
+          state.onWrite(a, stateOf(a, slot - 2))
+        }
+      }
+      yield* taken
+      const live = state.freshness()
+      state.disconnect()
+      const down = state.freshness()
+      assert.deepStrictEqual([live.state, live.slot, reader.bytes(a)?.[0]], ["live", 100, 97])
+      const ageMs = (live.heardAtMs ?? 0) - (down.heardAtMs ?? 0)
+      assert.deepStrictEqual([down.state, down.slot, state.clock().slot, ageMs], ["down", 97, 97, 1200])
+    })
+  )
+
+  it.effect("get a snapshot after a gap also where nothing was held back", () =>
+    Effect.gen(function* () {
+      const { read, reader, seen, state, taken } = yield* scene()
+      const before = reader.snapshots.length
+      state.onLost([a, b])
+      assert.deepStrictEqual(seen(), ["reloading", 10, 10, 10])
+      read(14)
+      const [name] = seen()
+      yield* taken
+      assert.deepStrictEqual(
+        [name, ...reader.snapshots.slice(before).map(({ isAfterGap }) => isAfterGap)],
+        ["reloading", true]
+      )
+    })
+  )
+
+  it.effect("have what they took, whether somebody asked meanwhile or not", () =>
+    Effect.gen(function* () {
+      const { read, seen, state, taken, write } = yield* scene()
+      write(a, 11)
+      yield* taken
+      write(b, 12)
+      yield* taken
+      state.onLost([a])
+      write(b, 13)
+      read(14, [a])
+      assert.deepStrictEqual(seen(), ["reloading", 12, 11, 12])
+    })
+  )
+
+  it.effect("keep the whole state while the accounts are read after an outage", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken, write } = yield* scene()
+      state.onLost([a])
+      write(b, 12)
+      state.disconnect()
+      yield* TestClock.adjust("6 seconds")
+      assert.deepStrictEqual(seen(), ["down", 10, 10, 10])
+      state.connect()
+      state.onCommitted(25)
+      yield* taken
+      assert.deepStrictEqual(seen(), ["reloading", 10, 10, 10])
+    })
+  )
+
+  it.effect("have no whole state where the chain has dropped a block on its way to them", () =>
+    Effect.gen(function* () {
+      const { read, seen, state, taken, write } = yield* scene("processed")
+      state.onLost([a])
+      write(b, 12)
+      read(12, [a])
+      state.onSlot({ slot: 13, parent: 11, root: 0 })
+      yield* taken
+      assert.strictEqual(seen()[0], "loading")
+    })
+  )
+
+  it.effect("keep the whole state when a late write of a dropped block comes", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken, write } = yield* scene("processed")
+      state.onSlot({ slot: 13, parent: 10, root: 0 })
+      write(b, 14)
+      yield* taken
+      state.onLost([a])
+      assert.deepStrictEqual(seen(), ["reloading", 14, 10, 14])
+      state.onWrite(a, stateOf(a, 12))
+      assert.deepStrictEqual(seen(), ["reloading", 14, 10, 14])
+    })
+  )
+
+  it.effect("lack an account that a poll brought first, until it is read", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken, write } = yield* scene()
+      const c = at(3)
+      state.disconnect()
+      state.watch([c])
+      state.adopt(13, new Map([a, b, c].map((address) => [address, stateOf(address, 13)])))
+      state.connect({ isReplayed: true })
+      state.onCommitted(13)
+      write(c, 14)
+      state.settleQuiet()
+      yield* taken
+      assert.notStrictEqual(seen()[0], "live")
+    })
+  )
+
+  it.effect("do not get what is held back while the connection is lost", () =>
+    Effect.gen(function* () {
+      const { seen, state, taken, write } = yield* scene()
+      state.onLost([a])
+      write(b, 12)
+      state.unwatch([a])
+      state.disconnect()
+      state.settleQuiet()
+      yield* taken
+      assert.deepStrictEqual(seen(), ["down", 10, 10, 10])
+    })
+  )
 })

@@ -168,6 +168,23 @@ describe("the files of a recording", () => {
     })
   )
 
+  it.effect("do not cover a gap at whose end a file begins", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOf
+      const writer = writerOf(folder, { keptMs: 100 * HOUR_MS })
+      writer.watch([first])
+      yield* flush(writer, moment(10, 1000))
+      writer.take(writes(11, holding(first, [11])), moment(11, 1100))
+      yield* flush(writer, moment(12, 1200))
+      writer.take(writes(19, holding(first, [19])), { ...moment(18, HOUR_MS + 2000), state: "reloading" })
+      yield* flush(writer, moment(20, HOUR_MS + 2000))
+      assert.deepStrictEqual((yield* summarizeRecording(folder)).covered, [
+        { from: 10, to: 12 },
+        { from: 20, to: 20 }
+      ])
+    })
+  )
+
   it.effect("stay within their bounds of bytes and age, the oldest going first", () =>
     Effect.gen(function* () {
       const folder = yield* folderOf
