@@ -1,6 +1,6 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Layer, References, Stream } from "effect"
+import { Clock, Context, Duration, Effect, Layer, References, Schedule, Stream } from "effect"
 import { layer as monitorLayer, SourceMonitor } from "../../src/operations/SourceMonitor.ts"
 import type { GeyserNode } from "../../src/simulator/node/GeyserNode.ts"
 import { Simulator } from "../../src/simulator/Simulator.ts"
@@ -92,6 +92,26 @@ describe("blocks of a Geyser", { concurrent: true }, () => {
       yield* until("all is read", () => last() === newest)
       yield* isComplete(events, after)
     }).pipe(Effect.scoped, Effect.provide(simulated))
+  )
+
+  it.live(
+    "of a decoder that hangs are read, although the reader waits for them alone",
+    () =>
+      Effect.gen(function* () {
+        const { addGeyser, advance } = yield* Simulator
+        const geyser = yield* addGeyser()
+        const { after, events, last } = yield* collecting({
+          geyser: { url: geyser.url, patience: patient, decoders: 2 },
+          geyserWorker: new URL("../support/hangingGeyser.ts", import.meta.url)
+        })
+        yield* until("the stream is open", () => geyser.opened().length === 1)
+        yield* advance(7)
+        yield* Effect.sync(last).pipe(
+          Effect.repeat({ until: (slot) => slot === after + 7, schedule: Schedule.spaced("50 millis") })
+        )
+        yield* isComplete(events, after)
+      }).pipe(Effect.scoped, Effect.provide(simulated)),
+    120_000
   )
 
   it.live("that decoder threads cannot decode, or have when they end, are read from a node", () =>

@@ -17,17 +17,25 @@ export const slotDecoder: SlotDecoder<PackedBlock> = {
   open: (slot) => {
     // The head of a slot comes last, and with it the time of its block.
     const writer = new RowWriter("block")
-    const decoded = new Map<number, PackedRow>()
+    const decoded = new Map<number, PackedRow | null>()
     return {
       decode: (index, info) => {
         const read = readWireTransaction(info, { slot, blockTime: null, indexInBlock: index })
-        if (Result.isSuccess(read)) {
-          const { found, kept } = decodeTransaction(read.success, index)
-          decoded.set(index, { row: kept === null ? null : writer.add(kept), found })
+        if (Result.isFailure(read)) {
+          decoded.set(index, null)
+          return
         }
+        const { found, kept } = decodeTransaction(read.success, index)
+        decoded.set(index, { row: kept === null ? null : writer.add(kept), found })
       },
       pack: ({ head, indexes }) => {
-        const transactions = indexes.map((index) => decoded.get(index))
+        const transactions = indexes.map((index) => {
+          const transaction = decoded.get(index)
+          if (transaction === undefined) {
+            throw new Error(`transaction ${index} was not decoded`)
+          }
+          return transaction
+        })
         return replyOf({
           head: headOf(
             head,

@@ -1,4 +1,4 @@
-/** Threads that decode slots: all of a slot in one of them. `serveDecoder.ts` runs in them. */
+/** Threads that decode slots. One thread decodes the whole of a slot. `serveDecoder.ts` runs in them. */
 import { Worker } from "node:worker_threads"
 import type { DecoderCommand, DecoderReply } from "./geyserMessages.ts"
 import type { Decoders, OpenDecoding, TakePacked } from "./slotDecoding.ts"
@@ -15,8 +15,8 @@ export const decodingLimits = { maxYoungGenerationSizeMb: 48, maxOldGenerationSi
 
 /** A batch of transactions is sent with this many bytes at the latest. */
 const BATCH_BYTES = 64 * 1024
-/** A thread that is silent for this long while it owes a reply is ended. A batch takes a few milliseconds. */
-const SILENCE_MS = 10_000
+/** A thread that owes a reply and gives none for this many calls of `endSilent` is ended. A batch takes milliseconds, loading sixteen decoders some seconds. */
+const MOST_SILENT = 30
 
 /** What happens in the threads. */
 export interface DecoderEvents {
@@ -31,7 +31,7 @@ class DecoderThread<Message> {
   readonly #entry: URL
   readonly #events: DecoderEvents
   readonly #nowMs: () => number
-  /** Slots that are neither packed nor dropped, with what takes them once they were asked for. */
+  /** Open slots. The value is null until the packed slot is asked for. */
   readonly #open = new Map<number, TakePacked<Message> | null>()
   #worker: Worker | null = null
   #startedAtMs = Number.NEGATIVE_INFINITY
@@ -39,8 +39,8 @@ class DecoderThread<Message> {
   #unread = 0
   /** Replies that are still to come. */
   #owed = 0
-  /** When the thread last replied; when it owed nothing, when it was last asked. */
-  #heardAtMs = 0
+  /** Calls of `endSilent` since the last reply, while one is owed. */
+  #silent = 0
 
   constructor(entry: URL, events: DecoderEvents, nowMs: () => number) {
     this.#entry = entry
@@ -66,7 +66,7 @@ class DecoderThread<Message> {
     const decoding = ++this.#opened
     let indexes: Array<number> = []
     const batch = new MessageBatch(BATCH_BYTES, (bytes) => {
-      // Another thread may run by now, which does not have the rest of the slot.
+      // The thread may have been started again. It does not have the first part of the slot then.
       if (this.#open.has(decoding)) {
         this.#unread += bytes.length
         this.#ask({ _tag: "decode", decoding, slot, indexes, bytes }, [bytes.buffer])
@@ -99,15 +99,13 @@ class DecoderThread<Message> {
 
   /** Ends the thread when it does not reply. */
   endSilent(): void {
-    if (this.#owed > 0 && this.#nowMs() - this.#heardAtMs > SILENCE_MS) {
+    this.#silent = this.#owed > 0 ? this.#silent + 1 : 0
+    if (this.#silent > MOST_SILENT) {
       void this.#worker?.terminate()
     }
   }
 
   #ask(command: DecoderCommand, transfer: Array<ArrayBuffer> = []): void {
-    if (this.#owed === 0) {
-      this.#heardAtMs = this.#nowMs()
-    }
     this.#owed += 1
     this.#post(command, transfer)
   }
@@ -130,12 +128,16 @@ class DecoderThread<Message> {
       }
     })
     worker.on("error", (error) => end(error.message))
+    worker.on("messageerror", (error) => {
+      end(error.message)
+      void worker.terminate()
+    })
     worker.on("exit", (code) => end(`ended with ${code}`))
     return worker
   }
 
   #take(reply: DecoderReply<Message>): void {
-    this.#heardAtMs = this.#nowMs()
+    this.#silent = 0
     this.#owed -= 1
     if (reply._tag === "read") {
       this.#unread -= reply.bytes
@@ -147,13 +149,14 @@ class DecoderThread<Message> {
     take?.(reply.packed)
   }
 
-  /** Slots that were not asked for yet are refused when they are. */
+  /** A slot that is asked for later gets null then. */
   #end(detail: string): void {
     const asked = Array.from(this.#open.values())
     this.#open.clear()
     this.#worker = null
     this.#unread = 0
     this.#owed = 0
+    this.#silent = 0
     this.#events.lost(detail)
     asked.forEach((take) => take?.(null))
     this.#events.read()
@@ -190,7 +193,10 @@ export class DecoderThreads<Message> implements Decoders<Message> {
     return chosen.open(slot, take)
   }
 
-  /** Ends threads that do not reply, so that their slots are read from a node. */
+  /**
+   * Ends threads that do not reply, so that their slots are read from a node. Call it once a second. It counts calls
+   * and no time: after the process stood still, replies are read before the next call.
+   */
   endSilent(): void {
     this.#threads.forEach((thread) => thread.endSilent())
   }

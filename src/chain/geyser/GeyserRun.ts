@@ -24,7 +24,7 @@ const linkOf = (
 
 /** One reading, from one `follow` to the next. */
 export class GeyserRun<Message> {
-  readonly #assembly = new SlotAssembly()
+  readonly #assembly = new SlotAssembly((forgotten) => this.#drop((slot) => slot === forgotten))
   readonly #post: (event: GeyserEvent<Message>, transfer?: Array<ArrayBuffer>) => void
   readonly #decoders: Decoders<Message>
   readonly #decodings = new Map<number, OpenDecoding>()

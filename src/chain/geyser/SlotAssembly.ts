@@ -42,6 +42,12 @@ export class SlotAssembly {
   readonly #whole = new Set<number>()
   #below = 0
   #next: number | null = null
+  readonly #onForgotten: (slot: number) => void
+
+  /** Calls `onForgotten` with each open slot that is forgotten because there are too many. */
+  constructor(onForgotten: (slot: number) => void = () => undefined) {
+    this.#onForgotten = onForgotten
+  }
 
   /** Adds a part. Returns the slot when this part made it whole, else null. */
   add(part: SlotPart): WholeSlot | null {
@@ -95,7 +101,9 @@ export class SlotAssembly {
     const open: OpenSlot = { head: null, parts: new Map() }
     this.#open.set(slot, open)
     if (this.#open.size > MOST_OPEN) {
-      this.#open.delete(Math.min(...this.#open.keys()))
+      const lowest = Math.min(...this.#open.keys())
+      this.#open.delete(lowest)
+      this.#onForgotten(lowest)
     }
     return open
   }

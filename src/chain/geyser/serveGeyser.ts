@@ -12,12 +12,14 @@ import { decodersHere, type SlotDecoder } from "./slotDecoding.ts"
 const RANGE_MARGIN = 8
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
+const DECODERS_CHECKED_MS = 1_000
 
 /** Returns when the stream has had no update for `silenceMs`, unless it is paused. */
 const silence = Effect.fnUntraced(function* (run: Pick<GeyserRun<never>, "heard" | "isPaused">, silenceMs: number) {
   let known = -1
   while (run.isPaused || run.heard !== known) {
-    known = run.heard
+    // A stream that was paused gets the whole time again.
+    known = run.isPaused ? -1 : run.heard
     yield* Effect.sleep(Duration.millis(silenceMs))
   }
   return { reason: "failure", detail: `no update for ${silenceMs} ms` } satisfies StreamEnd
@@ -91,6 +93,9 @@ export const serveGeyser = <Message>(decoder: SlotDecoder<Message>, decoderWorke
           read: () => run?.regulate(),
           lost: (detail) => run?.lost(detail)
         })
+  if (threads !== null) {
+    setInterval(() => threads.endSilent(), DECODERS_CHECKED_MS)
+  }
   const decoders = threads ?? decodersHere(decoder)
   const start = (left: GeyserRun<Message> | null) => {
     const previous = reading
@@ -115,7 +120,6 @@ export const serveGeyser = <Message>(decoder: SlotDecoder<Message>, decoderWorke
         return start(left)
       }
       case "taken":
-        threads?.endSilent()
         return run?.taken(command.below)
       case "leave":
         targets = [...targets.slice(1), ...targets.slice(0, 1)]

@@ -89,3 +89,11 @@ it("packs only the transactions of the whole slot", () => {
     assert.deepStrictEqual(plain(block.transactions), plain(readWhole(slot).transactions).slice(1))
   }
 })
+
+it("packs no block without a transaction that was never decoded", () => {
+  for (const slot of slots().slice(0, 1)) {
+    const decoding = slotDecoder.open(slot.slot)
+    slot.transactions.slice(1).forEach(([index, info]) => decoding.decode(index, info))
+    assert.throws(() => decoding.pack(wholeOf(slot)))
+  }
+})

@@ -149,4 +149,15 @@ describe("a run of a Geyser", () => {
       ]
     )
   })
+
+  it("drops slots that are forgotten because too many are open", () => {
+    const { done, parts } = running()
+    for (let slot = 5; slot < 5 + 257; slot++) {
+      parts(slot, 1)
+    }
+    assert.deepStrictEqual(
+      done.filter((what) => what.startsWith("drop")),
+      ["drop 5"]
+    )
+  })
 })
