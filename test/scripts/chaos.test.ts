@@ -224,7 +224,14 @@ describe("hashes of blocks", () => {
   })
 })
 
-const recovery = { blocksMs: 100, requestsMs: 10, alertsMs: 200, quotesMs: 150, busy: 0.5 }
+const recovery = {
+  blocksMs: 100,
+  requestsMs: 10,
+  alertsMs: 200,
+  quotesMs: 150,
+  quotes: { asked: 9, stale: 0 },
+  busy: 0.5
+}
 const equal = { blocks: 9, missing: 0, more: 0, other: 0, first: [] }
 const OTHER_REASON = "503 data_unavailable: The API key cannot be checked: try again."
 const whole = { history: { 200: 14 }, live: { 200: 42 }, waiting: 0 }

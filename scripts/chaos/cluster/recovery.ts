@@ -21,8 +21,16 @@ export interface Recovery {
   readonly alertsMs: number | null
   /** Until every process has quoted from account state that the chain wrote after the fault. */
   readonly quotesMs: number | null
+  /** Quotes that were asked for meanwhile, at all processes, and those that were refused as stale. */
+  readonly quotes: QuoteLooks
   /** Part of the machine's processor time that was used meanwhile, by all of its programs, from 0 to 1. */
   readonly busy: number
+}
+
+/** Quotes that were asked for, and those that were refused because the state was too old. */
+export interface QuoteLooks {
+  asked: number
+  stale: number
 }
 
 /** Processor time of the machine since its start, in milliseconds. */
@@ -68,12 +76,18 @@ export const quotedPaths = ({ active }: Scene): ReadonlyArray<string> =>
     .map((mint) => quotePath(SOL, mint))
 
 /** Waits until the process quotes one of the tokens that trade from account state of a later slot. */
-const quotesSince = (scene: Scene, baseUrl: string, slot: number) => {
+const quotesSince = (scene: Scene, baseUrl: string, slot: number, looks: QuoteLooks) => {
   const paths = quotedPaths(scene)
   let turn = 0
-  const next = Effect.promise(() =>
-    ask({ baseUrl, secret: scene.keys.free[0] ?? "" }, { path: paths[turn++ % paths.length] ?? "" })
-  )
+  const next = Effect.promise(async () => {
+    const answer = await ask(
+      { baseUrl, secret: scene.keys.free[0] ?? "" },
+      { path: paths[turn++ % paths.length] ?? "" }
+    )
+    looks.asked += 1
+    looks.stale += at(answer.content, "error", "code") === "state_stale" ? 1 : 0
+    return answer
+  })
   return Effect.repeat(next, {
     until: (answer) => isQuoteSince(slot, answer),
     schedule: Schedule.spaced(LOOK_EVERY)
@@ -91,7 +105,8 @@ export const recovered = Effect.fnUntraced(function* (scene: Scene, victims: Rea
   const ofAll = (work: (baseUrl: string) => Effect.Effect<unknown>) =>
     Effect.forEach(left, ({ baseUrl }) => work(baseUrl), { concurrency: "unbounded", discard: true })
   const blocks = ofAll(hasBlock)
-  const quotes = ofAll((baseUrl) => quotesSince(scene, baseUrl, after))
+  const looks: QuoteLooks = { asked: 0, stale: 0 }
+  const quotes = ofAll((baseUrl) => quotesSince(scene, baseUrl, after, looks))
   const requests = Effect.repeat(
     Effect.promise(() => ask(asked, { path: "/api/v1/alerts?limit=1" })),
     { until: ({ status }) => status === 200, schedule: Schedule.spaced(LOOK_EVERY) }
@@ -114,7 +129,7 @@ export const recovered = Effect.fnUntraced(function* (scene: Scene, victims: Rea
     { blocksMs: took(blocks), requestsMs: took(requests), alertsMs: took(alerts), quotesMs: took(quotes) },
     { concurrency: "unbounded" }
   )
-  const recovery: Recovery = { ...times, busy: busyBetween(begun, processorTime()) }
+  const recovery: Recovery = { ...times, quotes: looks, busy: busyBetween(begun, processorTime()) }
   return recovery
 })
 
