@@ -238,11 +238,11 @@ export const makeGeyserSlots = Effect.fnUntraced(function* <Message>({
     }
   }
   slots.buffers.forEach((buffer, place) => {
-    const report = reporter(place)
+    const [report, reportDecoder] = [reporter(place), reporter(place)]
     threads.push(
       new GeyserThread<Message>({ worker: options.worker, settings: settingsOf(options, place) }, buffer, nowMs, {
         end: (host, detail) => report("The stream of blocks ended: opening another one", host, detail),
-        lost: (detail) => report("A decoder thread ended: its slots are read from a node", "decoder", detail),
+        lost: (detail) => reportDecoder("A decoder thread ended: its slots are read from a node", "decoder", detail),
         event: (slot) => {
           if (slot !== null) {
             slots.compare(slot)

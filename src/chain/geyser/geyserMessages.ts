@@ -38,10 +38,10 @@ export type GeyserCommand =
   | { readonly _tag: "leave" }
 
 /**
- * `began`: the stream has every slot from this one on; blocks of the slots in `packing` are on their way too. `slot`: a slot was confirmed on top of its parent;
- * its blockhash comes with its head. `block`: a
- * whole slot, packed. `unreadable`: a whole slot that cannot be decoded. `ended`: a stream ended, and another one is
- * tried. `lost`: a decoder thread ended, and the slots that it had are unreadable.
+ * `began`: the stream has every slot from this one on; blocks of the slots in `packing` are on their way too. `slot`: a
+ * slot was confirmed on top of its parent; its blockhash comes with its head. `block`: a whole slot, packed.
+ * `unreadable`: a whole slot that cannot be decoded. `ended`: a stream ended, and another one is tried. `lost`: a decoder
+ * thread ended, and the slots that it had are unreadable.
  */
 export type GeyserEvent<Message> = { readonly run: number } & (
   | {
