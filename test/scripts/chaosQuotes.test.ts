@@ -71,6 +71,12 @@ describe("answers of two processes", () => {
     expect(found.map(({ at }) => at)).toEqual(["/outAmount"])
   })
 
+  it("differ by warnings, but not by those of a process that has read an account again", () => {
+    const [mixed, clamped] = ["mixed_slots: far apart.", "clamped_rung: clamped."]
+    expect(differences("/exit", { warnings: [clamped] }, { warnings: [mixed, clamped] })).toEqual([])
+    expect(differences("/exit", { warnings: [clamped] }, { warnings: [mixed] })).toHaveLength(1)
+  })
+
   it("include quotes in both directions, liquidity and exits of every token but SOL", () => {
     const paths = stateQuestionsOf([SOL, "token"]).map(({ path }) => path.split("?")[0])
     expect(paths).toEqual([

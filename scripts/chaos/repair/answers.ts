@@ -57,7 +57,8 @@ export const at = (value: unknown, ...path: ReadonlyArray<string | number>): unk
  * Members that belong to the answer or to the process, not to the market. A repaired bar has another revision. The day of a
  * wallet that is not over ends with the answer (`throughMs`). A process that reads the chain knows of a slot before its state
  * is confirmed (`contextSlot`). Each process reads the prices of pools at a time of its own (`markAtMs`, `oldestAtMs`). A
- * process that has read an account again knows the same state at a later slot (`stateSlot`).
+ * process that has read an account again knows the same state at a later slot (`stateSlot`), so one process may warn
+ * that the rungs of a ladder are of slots far apart (`mixed_slots`), and another one not.
  */
 const OWN: ReadonlySet<string> = new Set([
   "requestId",
@@ -76,6 +77,11 @@ const OWN: ReadonlySet<string> = new Set([
   "stateAgeMs"
 ])
 
+const isOwnWarning = (value: unknown): boolean => typeof value === "string" && value.startsWith("mixed_slots:")
+
+/** The value without the warnings that belong to the process. */
+const shared = (value: unknown): unknown => (Array.isArray(value) ? value.filter((item) => !isOwnWarning(item)) : value)
+
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 /** The differences between two contents. */
@@ -86,7 +92,7 @@ export const differences = (question: string, expected: unknown, found: unknown,
   const keys = new Set([...Object.keys(expected), ...Object.keys(found)])
   return Array.from(keys)
     .filter((key) => !OWN.has(key))
-    .flatMap((key) => differences(question, at(expected, key), at(found, key), `${path}/${key}`))
+    .flatMap((key) => differences(question, shared(at(expected, key)), shared(at(found, key)), `${path}/${key}`))
 }
 
 /** Compares two answers to each question; returns the length of what was compared, too. */
