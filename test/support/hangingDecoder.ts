@@ -1,17 +1,8 @@
-import { slotDecoder } from "../../src/chain/decoding/slotDecoder.ts"
-import { serveDecoder } from "../../src/chain/geyser/serveDecoder.ts"
+/** A decoder thread that stands still at every fifth slot. */
+import { serveDecoderThat } from "./misbehavingDecoder.ts"
 
-serveDecoder({
-  open: (slot) => {
-    const { decode, pack } = slotDecoder.open(slot)
-    return {
-      decode: (index, info) => {
-        if (slot % 5 === 0) {
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
-        }
-        decode(index, info)
-      },
-      pack
-    }
+serveDecoderThat((slot) => {
+  if (slot % 5 === 0) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   }
 })

@@ -1,3 +1,4 @@
+/** A thread that reads a Geyser, whose decoder threads stand still. */
 import { slotDecoder } from "../../src/chain/decoding/slotDecoder.ts"
 import { serveGeyser } from "../../src/chain/geyser/serveGeyser.ts"
 

@@ -458,7 +458,8 @@ export class ChainState implements Listener {
   }
 
   #noteWhole(reached: ReachedSlot, isLate: boolean): void {
-    const clock = { ...this.#clock.at(0), slot: reached.slot }
+    // The clock may be of a later slot than the state of the accounts.
+    const clock = { ...this.#clock.at(reached.slot), slot: reached.slot }
     this.#readers.complete({ ...reached, clock, aheadMs: this.heard.aheadMs }, { isLate })
   }
 

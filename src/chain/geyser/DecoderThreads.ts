@@ -15,7 +15,10 @@ export const decodingLimits = { maxYoungGenerationSizeMb: 48, maxOldGenerationSi
 
 /** A batch of transactions is sent with this many bytes at the latest. */
 const BATCH_BYTES = 64 * 1024
-/** A thread that owes a reply and gives none for this many calls of `endSilent` is ended. A batch takes milliseconds, loading sixteen decoders some seconds. */
+/**
+ * A thread that owes a reply and gives none for this many calls of `endSilent` is ended. A batch takes milliseconds,
+ * loading sixteen decoders some seconds.
+ */
 const MOST_SILENT = 30
 
 /** What happens in the threads. */

@@ -33,7 +33,12 @@ export const serveDecoder = <Message>(decoder: SlotDecoder<Message>): void => {
         const { bytes, decoding, indexes, slot } = command
         const opened = decodingAt(decoding, slot)
         let place = 0
-        readBatch(bytes, (info) => opened.decode(indexes[place++] ?? 0, info))
+        readBatch(bytes, (info) => {
+          const index = indexes[place++]
+          if (index !== undefined) {
+            opened.decode(index, info)
+          }
+        })
         return post({ _tag: "read", bytes: bytes.length })
       }
       case "pack":

@@ -194,13 +194,7 @@ describe("readers of a feed that has missed writes", () => {
   const [a, b] = [at(1), at(2)]
   /** A live feed with both accounts and the clock at slot 10, whose readers have taken everything. */
   const scene = Effect.fnUntraced(function* (commitment: Commitment = "confirmed") {
-    const { outbox, state } = yield* sceneWith(undefined, true, commitment)
-    const reader = new Reader()
-    yield* outbox.events.pipe(
-      Stream.runForEach((event) => Effect.sync(() => reader.take(event))),
-      Effect.forkScoped({ startImmediately: true })
-    )
-    const taken = TestClock.adjust("1 millis")
+    const { reader, state, taken } = yield* feed(true, commitment)
     state.watch([a, b])
     const read = (slot: number, addresses: ReadonlyArray<Address> = [a, b]) => {
       const requested = new Map(Array.from(state.unread()).filter(([address]) => addresses.includes(address)))
@@ -328,22 +322,29 @@ describe("readers of a feed that has missed writes", () => {
     })
   )
 
+  /** A feed over a WebSocket that has both accounts at slot 43. */
+  const webSocket = Effect.gen(function* () {
+    const made = yield* feed(false)
+    const { state, taken } = made
+    state.watch([a, b])
+    state.onSlot({ slot: 43, parent: 42, root: 11 })
+    state.answer(
+      state.unread(),
+      new Map([
+        [CLOCK, { slot: 43, account: clockOf(1, 1043, 43) }],
+        [a, stateOf(a, 43)],
+        [b, stateOf(b, 43)]
+      ]),
+      0
+    )
+    state.settleQuiet()
+    yield* taken
+    return made
+  })
+
   it.effect("have the newest settled slot of a WebSocket, not the root", () =>
     Effect.gen(function* () {
-      const { reader, state, taken } = yield* feed(false)
-      state.watch([a, b])
-      state.onSlot({ slot: 43, parent: 42, root: 11 })
-      state.answer(
-        state.unread(),
-        new Map([
-          [CLOCK, { slot: 43, account: clockOf(1, 1043, 43) }],
-          [a, stateOf(a, 43)],
-          [b, stateOf(b, 43)]
-        ]),
-        0
-      )
-      state.settleQuiet()
-      yield* taken
+      const { reader, state } = yield* webSocket
       state.settleQuiet()
       yield* TestClock.adjust("400 millis")
       state.onSlot({ slot: 44, parent: 43, root: 12 })
@@ -590,20 +591,7 @@ describe("readers of a feed that has missed writes", () => {
 
   it.effect("have the last settled slot of a WebSocket without a pause", () =>
     Effect.gen(function* () {
-      const { reader, state, taken } = yield* feed(false)
-      state.watch([a, b])
-      state.onSlot({ slot: 43, parent: 42, root: 11 })
-      state.answer(
-        state.unread(),
-        new Map([
-          [CLOCK, { slot: 43, account: clockOf(1, 1043, 43) }],
-          [a, stateOf(a, 43)],
-          [b, stateOf(b, 43)]
-        ]),
-        0
-      )
-      state.settleQuiet()
-      yield* taken
+      const { reader, state, taken } = yield* webSocket
       for (let slot = 44; slot <= 100; slot++) {
         yield* TestClock.adjust("400 millis")
         state.onSlot({ slot, parent: slot - 1, root: slot - 32 })
