@@ -7,6 +7,7 @@ import type { Pool } from "../../src/programs/interface/Program.ts"
 import { raydiumGrid } from "../../src/programs/raydium/clmmTicks.ts"
 import { type Address, addressFromBytes, type Mint, SOL } from "../../src/domain/Address.ts"
 import { PoolBook } from "../../src/quotes/pools/PoolBook.ts"
+import type { ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { MAX_U64 } from "../../src/domain/Amount.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { ChainFeed } from "../../src/chain/ChainFeed.ts"
@@ -101,6 +102,9 @@ const book = Layer.succeed(
   })
 )
 
+/** One object, as of a feed that hears of no new slot: prices are kept as long as it stays the same. */
+const clock: ChainClock = { slot: 1, epoch: 1, unixTimestamp: 1 }
+
 const feed = Layer.succeed(
   ChainFeed,
   ChainFeed.of({
@@ -110,7 +114,7 @@ const feed = Layer.succeed(
     unwatch: () => Effect.void,
     events: Stream.never,
     freshness: () => ({ slot: 1, heardAtMs: null, state: "recorded" }),
-    clock: () => ({ slot: 1, epoch: 1, unixTimestamp: 1 }),
+    clock: () => clock,
     commitment: "confirmed"
   })
 )
