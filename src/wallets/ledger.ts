@@ -6,18 +6,18 @@ import type { TapeTrade } from "../market/model/TapeTrade.ts"
 import { isMoney } from "../domain/stables.ts"
 import { addLots, Lots, NO_LOTS, takeLots, Units, unitsOf, unknownUnits } from "./lots.ts"
 
-/** The fields of a trade that the ledger reads. A `TapeTrade` of role `wallet` or `both` is one. */
-export type WalletTrade = Pick<
-  TapeTrade,
-  "amount" | "decimals" | "feeUsdNanos" | "index" | "mint" | "side" | "signature" | "slot" | "timeMs" | "volumeUsdNanos"
->
+/** The fields of a trade that change a position. */
+export type LedgerTrade = Pick<TapeTrade, "amount" | "decimals" | "feeUsdNanos" | "side" | "timeMs" | "volumeUsdNanos">
+
+/** A trade of a wallet, with its place. A `TapeTrade` of role `wallet` or `both` is one. */
+export type WalletTrade = LedgerTrade & Pick<TapeTrade, "index" | "mint" | "signature" | "slot">
 
 /** The trades of one wallet in one mint in one transaction, with the balance that the chain gives for it. */
 export interface MintEvent {
   readonly timeMs: number
   readonly decimals: number | null
   /** In the order of the transaction. */
-  readonly trades: ReadonlyArray<WalletTrade>
+  readonly trades: ReadonlyArray<LedgerTrade>
   /**
    * Units over the wallet's accounts before and after the transaction. `unchanged` when the transaction names none of
    * the accounts, null when balances were not read.
@@ -119,17 +119,17 @@ export const costOf = ({ held, lots }: Position): bigint | null =>
   held === null || unknownUnits(lots) > 0n ? null : lots.costNanos
 
 /** Cost of a purchase with its front-end fee; null when either is unknown. */
-export const spent = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null =>
+export const spent = ({ feeUsdNanos = 0n, volumeUsdNanos }: LedgerTrade): bigint | null =>
   plus(volumeUsdNanos, feeUsdNanos)
 
 /** Proceeds of a sale less its front-end fee; null when either is unknown. */
-export const earned = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null =>
+export const earned = ({ feeUsdNanos = 0n, volumeUsdNanos }: LedgerTrade): bigint | null =>
   minus(volumeUsdNanos, feeUsdNanos)
 
 /** A position that is changed in place, once for each event. */
 export type Draft = { -readonly [K in keyof Position]: Position[K] }
 
-const buy = (draft: Draft, trade: WalletTrade): void => {
+const buy = (draft: Draft, trade: LedgerTrade): void => {
   const { amount } = trade
   const cost = spent(trade)
   const value = trade.volumeUsdNanos ?? 0n
@@ -148,7 +148,7 @@ const buy = (draft: Draft, trade: WalletTrade): void => {
 const shareOf = (value: bigint, part: bigint, amount: bigint): bigint =>
   part === amount ? value : (value * part) / amount
 
-const sell = (draft: Draft, trade: WalletTrade): void => {
+const sell = (draft: Draft, trade: LedgerTrade): void => {
   const { amount } = trade
   const seen = unitsOf(draft.lots)
   const isBeyond = amount > seen
@@ -170,7 +170,7 @@ const sell = (draft: Draft, trade: WalletTrade): void => {
   draft.unknownBasis += isKnown ? 0 : 1
 }
 
-const addTrade = (draft: Draft, trade: WalletTrade): void => {
+const addTrade = (draft: Draft, trade: LedgerTrade): void => {
   if (trade.side === "buy") {
     buy(draft, trade)
   } else {
@@ -209,7 +209,7 @@ const send = (draft: Draft, amount: bigint): Lots => {
 }
 
 /** Purchases before sales, otherwise in the given order. */
-export const buysFirst = (trades: ReadonlyArray<WalletTrade>): ReadonlyArray<WalletTrade> =>
+export const buysFirst = <T extends LedgerTrade>(trades: ReadonlyArray<T>): ReadonlyArray<T> =>
   trades.length < 2
     ? trades
     : [...trades.filter(({ side }) => side === "buy"), ...trades.filter(({ side }) => side === "sell")]
@@ -219,7 +219,7 @@ const spanOf = ({ firstAtMs, held }: Position, balance: MintEvent["balance"]): H
   balance !== "unchanged" ? balance : firstAtMs === null || held === null ? null : { before: held, after: held }
 
 /** Units of the balance that the trades do not explain: received when positive, sent when negative. */
-export const otherUnits = ({ after, before }: HeldSpan, trades: ReadonlyArray<WalletTrade>): bigint =>
+export const otherUnits = ({ after, before }: HeldSpan, trades: ReadonlyArray<LedgerTrade>): bigint =>
   trades.reduce((rest, { amount, side }) => rest + (side === "buy" ? -amount : amount), after - before)
 
 /** Units that an event received without a trade, or sent when negative; zero without a balance. */
@@ -276,6 +276,7 @@ export const byChainOrder = (a: Pick<WalletTrade, "index" | "slot">, b: Pick<Wal
 /** An event with its mint and place. */
 export interface EventOfMint extends MintEvent, Pick<WalletTrade, "index" | "signature" | "slot"> {
   readonly mint: Mint
+  readonly trades: ReadonlyArray<WalletTrade>
 }
 
 /** The event of some trades of one mint in one transaction, or of a transfer. */

@@ -6,8 +6,8 @@ import { Schema } from "effect"
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { packedBytes, PackedTransactions } from "../../chain/decoding/PackedTransactions.ts"
 import type { LiquidityChange } from "../../api/schemas/LiquidityEvent.ts"
-import type { TapeTrade } from "../model/TapeTrade.ts"
 import type { PricedBatch } from "../model/TradeBatch.ts"
+import { amountsAsText, type Text, tradeOfText } from "../model/tradeText.ts"
 import { transactionsOfLines } from "./secondRows.ts"
 
 /**
@@ -25,14 +25,6 @@ export class UnreadableBlock extends Schema.TaggedError<UnreadableBlock>()("Unre
 
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** The type with text in place of amounts. */
-type Text<A> = A extends bigint
-  ? string
-  : A extends string
-    ? A
-    : A extends object
-      ? { readonly [K in keyof A]: Text<A[K]> }
-      : A
 type Head = Text<Omit<PricedBatch, "transactions">>
 
 const LENGTH_BYTES = 4
@@ -40,32 +32,11 @@ const LENGTH_BYTES = 4
 const NEWLINE = 10
 
 export const encodeBlock = ({ transactions, ...head }: PricedBatch): Uint8Array => {
-  const first = JSON.stringify(head, (_key, value: unknown) => (typeof value === "bigint" ? `${value}` : value))
-  const json = Buffer.from(first)
+  const json = Buffer.from(amountsAsText(head))
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt32LE(json.length)
   const body = Buffer.concat([length, json, packedBytes(transactions)])
   return Buffer.concat([Buffer.of(VERSION), zstdCompressSync(body, fast)])
-}
-
-const amountOf = (text: string | null): bigint | null => (text === null ? null : BigInt(text))
-
-const tradeOf = (row: Text<TapeTrade>): TapeTrade => {
-  const { feeLamports, feeUsdNanos, held, otherToken, priorityLamports, tipLamports, ...rest } = row
-  return {
-    ...rest,
-    amount: BigInt(row.amount),
-    lamports: amountOf(row.lamports),
-    solUsdNanos: amountOf(row.solUsdNanos),
-    volumeUsdNanos: amountOf(row.volumeUsdNanos),
-    // Fields that were left out stay left out.
-    ...(otherToken !== undefined && { otherToken: { ...otherToken, amount: BigInt(otherToken.amount) } }),
-    ...(feeUsdNanos !== undefined && { feeUsdNanos: amountOf(feeUsdNanos) }),
-    ...(feeLamports !== undefined && { feeLamports: BigInt(feeLamports) }),
-    ...(priorityLamports !== undefined && { priorityLamports: BigInt(priorityLamports) }),
-    ...(tipLamports !== undefined && { tipLamports: BigInt(tipLamports) }),
-    ...(held !== undefined && { held: { before: BigInt(held.before), after: BigInt(held.after) } })
-  }
 }
 
 const liquidityOf = ({ sides, ...rest }: Text<LiquidityChange>): LiquidityChange => ({
@@ -77,8 +48,8 @@ const headOf = (line: string): Omit<PricedBatch, "transactions"> => {
   const { liquidity, openings, supply, trades, transfers, ...rest }: Head = JSON.parse(line)
   return {
     ...rest,
-    trades: trades.map(tradeOf),
-    ...(transfers !== undefined && { transfers: transfers.map(tradeOf) }),
+    trades: trades.map(tradeOfText),
+    ...(transfers !== undefined && { transfers: transfers.map(tradeOfText) }),
     ...(supply !== undefined && { supply: supply.map(({ change, mint }) => ({ mint, change: BigInt(change) })) }),
     ...(liquidity !== undefined && { liquidity: liquidity.map(liquidityOf) }),
     ...(openings !== undefined && {

@@ -263,17 +263,25 @@ export class TrackerState {
       // Dropped trades are older than the held ones.
       truncated: wallets.some(({ sinceMs, wallet }) => {
         const ledger = this.#ledgers.get(wallet)
-        return ledger?.truncated === true && (ledger.trades[0]?.timeMs ?? 0) >= sinceMs
+        return ledger?.truncated === true && (ledger.trades.oldestMs ?? 0) >= sinceMs
       })
     }
   }
 
   newestOf(wallets: ReadonlyArray<WalletSince>, each: number, limit: number): ReadonlyArray<TrackerTrade> {
-    return wallets
+    const held = wallets
       .flatMap(({ sinceMs, wallet }) => {
         const ledger = this.#heldOf(wallet)
-        return ledger?.trades.slice(-each).filter(({ timeMs }) => ledger.counts(timeMs, sinceMs)) ?? []
+        return ledger === undefined
+          ? []
+          : Array.from(ledger.trades.newest(each)).filter(({ timeMs }) => ledger.counts(timeMs, sinceMs))
       })
+      .toSorted((a, b) => b.timeMs - a.timeMs)
+    // Only trades that can be among the newest are read. Trades of one block have one time.
+    const oldestMs = held[Math.min(limit, held.length) - 1]?.timeMs ?? Infinity
+    return held
+      .filter(({ timeMs }) => timeMs >= oldestMs)
+      .map(({ read }) => read())
       .toSorted((a, b) => b.timeMs - a.timeMs || b.slot - a.slot || b.index - a.index)
       .slice(0, limit)
       .map((trade) => this.#tradeOf(trade))

@@ -6,6 +6,8 @@ import { addEvent, type Draft, emptyPosition, isOpen, isTraded, type MintEvent, 
 import type { Lots } from "../lots.ts"
 import { type WalletPnl, WalletSums } from "../walletPnl.ts"
 import { OwnerPositions, passLots, type WalletEvent } from "../ownerLinks.ts"
+import { tradesOf, transactionsOf } from "./packedHistory.ts"
+import { PackedLog } from "./PackedLog.ts"
 
 /** Newest trades held per wallet, and newest changes of its positions. */
 export const TRADES_PER_WALLET = 250
@@ -128,10 +130,9 @@ export class PnlBook {
 export class WalletLedger {
   readonly wallet: Address
   /** In chain order, newest last. */
-  readonly trades: Array<TapeTrade> = []
-  /** Transactions with changes of positions in chain order, newest last. */
-  readonly #transactions: Array<OwnerEvents> = []
-  #events = 0
+  readonly trades: PackedLog<TapeTrade>
+  /** Transactions with changes of positions in chain order, newest last. Their parts are events. */
+  readonly #transactions: PackedLog<OwnerEvents>
   /** Books by their `sinceMs`. Only seconds since which a position has changed have one. */
   readonly books = new Map<number, PnlBook>()
   lastEventAtMs: number | null = null
@@ -143,6 +144,8 @@ export class WalletLedger {
 
   constructor(wallet: Address) {
     this.wallet = wallet
+    this.trades = new PackedLog(tradesOf(wallet))
+    this.#transactions = new PackedLog(transactionsOf(wallet))
   }
 
   /** Marks the units held as unknown. */
@@ -166,7 +169,7 @@ export class WalletLedger {
 
   /** Adds the next trade. */
   add(trade: TapeTrade): void {
-    this.trades.push(trade)
+    this.trades.push(trade, trade.timeMs)
   }
 
   /**
@@ -176,9 +179,8 @@ export class WalletLedger {
   apply(together: OwnerEvents, sinces: Iterable<number>): ReadonlyArray<HeldPosition> {
     const timeMs = timeOf(together) ?? 0
     const books = Array.from(sinces).flatMap((sinceMs) => (this.counts(timeMs, sinceMs) ? this.bookSince(sinceMs) : []))
-    this.#transactions.push(together)
-    this.#events += together.length
-    while (this.fills === null && this.#events > TRADES_PER_WALLET && this.#transactions.length > 1) {
+    this.#transactions.push(together, timeMs, together.length)
+    while (this.fills === null && this.#transactions.parts > TRADES_PER_WALLET && this.#transactions.length > 1) {
       this.#dropTransaction()
     }
     return books.flatMap((book) => book.take(together))
@@ -218,12 +220,12 @@ export class WalletLedger {
     if (known !== undefined) {
       return known
     }
-    const oldestMs = timeOf(this.#transactions[0]) ?? 0
+    const oldestMs = this.#transactions.oldestMs ?? 0
     const book = new PnlBook(this.wallet, sinceMs, this.#eventsTruncated && oldestMs >= sinceMs)
     book.unread = this.#unread
-    for (const together of this.#transactions) {
-      if (this.counts(timeOf(together) ?? 0, sinceMs)) {
-        book.take(together)
+    for (const { read, timeMs } of this.#transactions.newest()) {
+      if (this.counts(timeMs, sinceMs)) {
+        book.take(read())
       }
     }
     this.books.set(sinceMs, book)
@@ -243,14 +245,14 @@ export class WalletLedger {
   dropTrade(): void {
     this.trades.shift()
     this.truncated = true
-    const next = this.trades[0]?.timeMs ?? Infinity
-    while ((timeOf(this.#transactions[0]) ?? Infinity) < next) {
+    const next = this.trades.oldestMs ?? Infinity
+    while ((this.#transactions.oldestMs ?? Infinity) < next) {
       this.#dropTransaction()
     }
   }
 
   #dropTransaction(): void {
-    this.#events -= this.#transactions.shift()?.length ?? 0
+    this.#transactions.shift()
     this.#eventsTruncated = true
   }
 }
