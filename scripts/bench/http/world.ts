@@ -5,7 +5,7 @@ import { SOL } from "../../../src/domain/Address.ts"
 import { TOKEN } from "../warmPools.ts"
 
 /** Enough keys that none of them spends its budget in a run. */
-const KEYS = 4000
+const KEYS = 10_000
 
 /** Secrets that are well formed and the same in every process. */
 export const secrets: ReadonlyArray<string> = Array.from({ length: KEYS }, (_, n) => {
