@@ -48,7 +48,8 @@ export class KeyedBudget {
       this.#sweep(now)
       this.#sweepsAt = now + this.windowMs
     }
-    const log = this.#logOf(key, now, terms)
+    const known = this.#logs.get(key)
+    const log = this.#current(known, now, terms)
     const excess = log.spent + cost - terms.limit
     if (excess > 0) {
       const fitsInMs = cost > terms.limit ? terms.windowMs : log.freesIn(excess, now)
@@ -57,9 +58,12 @@ export class KeyedBudget {
     const seq = ++this.#lastSeq
     if (cost > 0) {
       log.append(now, cost, seq)
-      this.#logs.set(key, log)
+      if (known === undefined) {
+        this.#logs.set(key, log)
+      }
     }
-    return { _tag: "Admitted", ...standing(log, now, terms), seq }
+    const { remaining, resetInMs } = standing(log, now, terms)
+    return { _tag: "Admitted", remaining, resetInMs, seq }
   }
 
   /** Gives the units of one charge back. Changes nothing the second time, or after the charge has expired. */
@@ -70,11 +74,12 @@ export class KeyedBudget {
 
   /** State of the budget of a key; charges nothing. */
   peek(key: string, now: number, terms: BudgetTerms = this): KeyBudget {
-    return standing(this.#logOf(key, now, terms), now, terms)
+    return standing(this.#current(this.#logs.get(key), now, terms), now, terms)
   }
 
-  #logOf(key: string, now: number, { windowMs }: BudgetTerms): SlidingLog {
-    const log = this.#logs.get(key) ?? new SlidingLog(windowMs)
+  /** The log of a key, or a new one, without what has left the window. */
+  #current(known: SlidingLog | undefined, now: number, { windowMs }: BudgetTerms): SlidingLog {
+    const log = known ?? new SlidingLog(windowMs)
     log.windowMs = windowMs
     log.expire(now)
     return log

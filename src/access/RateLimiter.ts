@@ -45,15 +45,26 @@ export class RateLimiter extends Context.Service<
           const decision = meters[budget].admit(key.id, cost, monotonicMs(clock), terms)
           const atMs = clock.currentTimeMillisUnsafe()
           const state = stateOf(budget, terms, decision, atMs)
+          const { limit, remaining, resetAtMs, windowMs } = state
           return decision._tag === "Admitted"
-            ? Effect.succeed({ ...state, key: key.id, cost, atMs, seq: decision.seq })
+            ? Effect.succeed({
+                budget,
+                limit,
+                windowMs,
+                remaining,
+                resetAtMs,
+                key: key.id,
+                cost,
+                atMs,
+                seq: decision.seq
+              })
             : Effect.fail(
                 new BudgetExceeded({
                   budget,
                   cost,
-                  limit: state.limit,
-                  windowMs: state.windowMs,
-                  remaining: state.remaining,
+                  limit,
+                  windowMs,
+                  remaining,
                   fitsAtMs: Math.ceil(atMs + decision.fitsInMs)
                 })
               )

@@ -18,9 +18,10 @@ export interface TickFailure {
  */
 export type Sink = (frame: Frame) => boolean
 
-type Unnumbered<F> = F extends { readonly event: infer Event; readonly data: infer Data }
-  ? { readonly event: Event; readonly data: Omit<Data, "streamId" | "seq" | "atMs"> }
-  : never
+/** The fields of every frame. */
+type Numbers = { readonly streamId: string; readonly seq: number; readonly atMs: number }
+
+type Numbered = (numbers: Numbers) => Frame
 
 const hasSameRoute = (before: SpotQuote, now: SpotQuote): boolean =>
   before.route.length === now.route.length &&
@@ -33,13 +34,20 @@ const changesBetween = (before: SpotQuote | null, now: SpotQuote): ReadonlyArray
   if (before === null) {
     return ["first"]
   }
-  const changes: ReadonlyArray<Change | null> = [
-    before.outAmount === now.outAmount ? null : "outAmount",
-    before.inAmount === now.inAmount ? null : "inAmount",
-    hasSameRoute(before, now) ? null : "route",
-    before.clamped === now.clamped ? null : "clamped"
-  ]
-  return changes.filter((change) => change !== null)
+  const changes: Array<Change> = []
+  if (before.outAmount !== now.outAmount) {
+    changes.push("outAmount")
+  }
+  if (before.inAmount !== now.inAmount) {
+    changes.push("inAmount")
+  }
+  if (!hasSameRoute(before, now)) {
+    changes.push("route")
+  }
+  if (before.clamped !== now.clamped) {
+    changes.push("clamped")
+  }
+  return changes
 }
 
 /** One quote stream. Numbers the frames, keeps the counts and decides which frame ends the stream. */
@@ -71,15 +79,16 @@ export class QuoteSession {
     this.#startedAtMs = nowMs
     const { limit, remaining, resetAtMs } = budget
     this.#emit(
-      {
+      (numbers) => ({
         event: "open",
         data: {
+          ...numbers,
           ...this.#terms,
           endsAtMs: nowMs + this.#terms.durationSeconds * 1000,
           costPerTick: 1,
           budget: { limit, remaining, resetAtMs }
         }
-      },
+      }),
       nowMs
     )
   }
@@ -95,7 +104,13 @@ export class QuoteSession {
       return
     }
     this.#counts.emitted++
-    this.#emit({ event: "quote", data: { tick, changed, budgetRemaining, quote } }, nowMs)
+    this.#emit(
+      ({ atMs, seq, streamId }) => ({
+        event: "quote",
+        data: { streamId, seq, atMs, tick, changed, budgetRemaining, quote }
+      }),
+      nowMs
+    )
   }
 
   /** Records a tick that was not priced. `units` is what it cost nevertheless. */
@@ -104,7 +119,10 @@ export class QuoteSession {
     this.#counts.errors++
     this.#errorsInARow++
     const { code, message, requestId, retryable } = failure
-    this.#emit({ event: "error", data: { tick, error: { code, message }, requestId, retryable } }, nowMs)
+    this.#emit(
+      (numbers) => ({ event: "error", data: { ...numbers, tick, error: { code, message }, requestId, retryable } }),
+      nowMs
+    )
     if (!retryable || this.#errorsInARow >= MOST_ERRORS) {
       this.close("failed", nowMs)
     }
@@ -120,9 +138,10 @@ export class QuoteSession {
     const { intervalMs } = this.#terms
     const ticksUntil = Math.max(tick + 1, Math.ceil((fitsAtMs - this.#startedAtMs) / intervalMs))
     this.#emit(
-      {
+      (numbers) => ({
         event: "throttled",
         data: {
+          ...numbers,
           tick,
           limit,
           remaining,
@@ -130,7 +149,7 @@ export class QuoteSession {
           retryAfterMs: Math.max(0, fitsAtMs - nowMs),
           nextTickAtMs: this.#startedAtMs + ticksUntil * intervalMs
         }
-      },
+      }),
       nowMs
     )
   }
@@ -144,7 +163,10 @@ export class QuoteSession {
   close(reason: CloseReason, nowMs: number): void {
     if (!this.#closed) {
       this.#write(
-        { event: "close", data: { reason, ...this.#counts, lastQuoteAtMs: this.#last?.quotedAtMs ?? null } },
+        (numbers) => ({
+          event: "close",
+          data: { ...numbers, reason, ...this.#counts, lastQuoteAtMs: this.#last?.quotedAtMs ?? null }
+        }),
         nowMs
       )
       this.#closed = true
@@ -157,34 +179,15 @@ export class QuoteSession {
     this.#throttled = false
   }
 
-  #emit(frame: Unnumbered<Frame>, nowMs: number): void {
+  #emit(frame: Numbered, nowMs: number): void {
     if (!this.#closed && !this.#write(frame, nowMs)) {
       this.close("slow_consumer", nowMs)
     }
   }
 
-  #write(frame: Unnumbered<Frame>, nowMs: number): boolean {
-    const numbered = { streamId: this.#streamId, seq: this.#seq, atMs: nowMs }
-    const taken = this.#sink(number(frame, numbered))
+  #write(frame: Numbered, nowMs: number): boolean {
+    const taken = this.#sink(frame({ streamId: this.#streamId, seq: this.#seq, atMs: nowMs }))
     this.#seq += taken ? 1 : 0
     return taken
-  }
-}
-
-type Numbers = { readonly streamId: string; readonly seq: number; readonly atMs: number }
-
-// Written out per event: a spread over a union would lose which data belongs to which event.
-const number = (frame: Unnumbered<Frame>, numbers: Numbers): Frame => {
-  switch (frame.event) {
-    case "open":
-      return { event: "open", data: { ...numbers, ...frame.data } }
-    case "quote":
-      return { event: "quote", data: { ...numbers, ...frame.data } }
-    case "error":
-      return { event: "error", data: { ...numbers, ...frame.data } }
-    case "throttled":
-      return { event: "throttled", data: { ...numbers, ...frame.data } }
-    case "close":
-      return { event: "close", data: { ...numbers, ...frame.data } }
   }
 }

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import type { QuoteRequest } from "../api/schemas/Quote.ts"
 import type { StreamTerms } from "../api/schemas/QuoteStream.ts"
 import { QuoteEngine } from "./QuoteEngine.ts"
-import { sharedQuotes } from "./sharedQuotes.ts"
+import { sharedQuotes, type TickQuote } from "./sharedQuotes.ts"
 import { makeTimerWheel, type TimerWheel } from "./timerWheel.ts"
 
 type Quote = QuoteEngine["Service"]["quote"]
@@ -35,7 +35,7 @@ export class QuoteTicks extends Context.Service<
     /** Prices the first tick. Its result decides whether the stream opens. */
     readonly quote: Quote
     /** Prices later ticks. Equal ticks within 5 ms get the same quote. */
-    readonly tickQuote: Quote
+    readonly tickQuote: TickQuote
     readonly wheel: TimerWheel
   }
 >()("fathom/quotes/QuoteTicks") {

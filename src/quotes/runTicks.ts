@@ -1,9 +1,9 @@
 /** Runs the ticks of a quote stream on a fixed grid. A grid point that has passed is skipped, never queued. */
-import { Cause, Clock, Context, Effect, Exit, Fiber, Option } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber, Option, Result } from "effect"
 import type { BudgetExceeded, BudgetState, Charge, LimiterUnavailable } from "../api/schemas/Budget.ts"
 import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../api/schemas/Quote.ts"
 import { describeRefusal } from "./describeRefusal.ts"
-import type { QuoteEngine } from "./QuoteEngine.ts"
+import type { TickQuote } from "./sharedQuotes.ts"
 import type { QuoteSession } from "./QuoteSession.ts"
 import { type TimerWheel } from "./timerWheel.ts"
 import { monotonicMs } from "../domain/loopTime.ts"
@@ -11,11 +11,10 @@ import { monotonicMs } from "../domain/loopTime.ts"
 /** A tick may start up to this many milliseconds after its grid point. Later it is skipped. */
 const MOST_LATE_MS = 100
 
-type Quote = QuoteEngine["Service"]["quote"]
-
 /** Charges and refunds a tick. */
 export interface TickMeter {
-  readonly admit: Effect.Effect<Charge, BudgetExceeded | LimiterUnavailable>
+  /** Charges the unit of a tick. A decision in memory is made at once: the effect is an `Exit` then. */
+  readonly admit: (clock: Clock.Clock) => Effect.Effect<Charge, BudgetExceeded | LimiterUnavailable>
   readonly refund: (charge: Charge) => Effect.Effect<BudgetState, LimiterUnavailable>
 }
 
@@ -32,42 +31,49 @@ export interface TickRun {
 const LIMITER_DOWN = { code: "limiter_unavailable", message: "Admission could not be decided.", retryable: true }
 const OUR_FAULT = { code: "internal_error", message: "Something went wrong on our side.", retryable: true }
 
-/** Prices and charges one tick and passes the result to the session. Never fails. */
-const runTick = (quote: Quote, { meter, request, session }: TickRun, tick: number) =>
-  Effect.withFiber((fiber) => {
-    const clock = fiber.getRef(Clock.Clock)
-    const now = () => clock.currentTimeMillisUnsafe()
+/** Acts now. */
+const done = (act: () => void): Exit.Exit<void> => {
+  act()
+  return Exit.void
+}
 
-    const priced = (charge: Charge) => (price: SpotQuote) =>
-      Effect.sync(() => session.quoted(tick, price, charge.remaining, now()))
+/**
+ * Prices and charges one tick and passes the result to the session. Never fails. An `Exit` when the charge and the price
+ * were known at once.
+ */
+const runTick = (quote: TickQuote, { meter, request, session }: TickRun, tick: number, clock: Clock.Clock) => {
+  const now = () => clock.currentTimeMillisUnsafe()
 
-    const refused = (charge: Charge) => (cause: Cause.Cause<QuoteRefusal>) => {
-      const refusal = Option.getOrUndefined(Cause.findErrorOption(cause))
-      const { isOurFault, ...failure } =
-        refusal === undefined ? { ...OUR_FAULT, isOurFault: true } : describeRefusal(refusal)
-      const fail = (units: 0 | 1) =>
-        Effect.sync(() => session.failed(tick, { ...failure, requestId: crypto.randomUUID() }, units, now()))
-      const failed = isOurFault
-        ? Effect.matchEffect(meter.refund(charge), { onFailure: () => fail(1), onSuccess: () => fail(0) })
-        : fail(1)
-      return refusal === undefined ? Effect.andThen(Effect.logError("A quote failed", cause), failed) : failed
-    }
+  const priced = (charge: Charge) => (price: SpotQuote) =>
+    done(() => session.quoted(tick, price, charge.remaining, now()))
 
-    const rejected = (error: BudgetExceeded | LimiterUnavailable) =>
-      Effect.sync(() => {
-        if (error._tag === "BudgetExceeded") {
-          session.throttled(tick, error, now())
-        } else {
-          session.failed(tick, { ...LIMITER_DOWN, requestId: crypto.randomUUID() }, 0, now())
-        }
-      })
+  const refused = (charge: Charge) => (cause: Cause.Cause<QuoteRefusal>) => {
+    const refusal = Option.getOrUndefined(Cause.findErrorOption(cause))
+    const { isOurFault, ...failure } =
+      refusal === undefined ? { ...OUR_FAULT, isOurFault: true } : describeRefusal(refusal)
+    const fail = (units: 0 | 1) =>
+      Effect.sync(() => session.failed(tick, { ...failure, requestId: crypto.randomUUID() }, units, now()))
+    const failed = isOurFault
+      ? Effect.matchEffect(meter.refund(charge), { onFailure: () => fail(1), onSuccess: () => fail(0) })
+      : fail(1)
+    return refusal === undefined ? Effect.andThen(Effect.logError("A quote failed", cause), failed) : failed
+  }
 
-    return Effect.matchEffect(meter.admit, {
-      onFailure: rejected,
-      onSuccess: (charge) =>
-        Effect.matchCauseEffect(quote(request), { onFailure: refused(charge), onSuccess: priced(charge) })
+  const rejected = (error: BudgetExceeded | LimiterUnavailable) =>
+    done(() => {
+      if (error._tag === "BudgetExceeded") {
+        session.throttled(tick, error, now())
+      } else {
+        session.failed(tick, { ...LIMITER_DOWN, requestId: crypto.randomUUID() }, 0, now())
+      }
     })
+
+  return Effect.matchCauseEffectEager(meter.admit(clock), {
+    onFailure: (cause) => Result.match(Cause.findError(cause), { onFailure: Effect.failCause, onSuccess: rejected }),
+    onSuccess: (charge) =>
+      Effect.matchCauseEffectEager(quote(request, clock), { onFailure: refused(charge), onSuccess: priced(charge) })
   })
+}
 
 /** What a grid says now: nothing is due yet, a tick may start, a tick is too late, or the end is reached. */
 export type GridState =
@@ -98,10 +104,10 @@ export const gridState = (
 }
 
 /**
- * Runs all ticks after the first, until the stream ends. A tick that is priced and charged at once costs one fiber
- * and no timer.
+ * Runs all ticks after the first, until the stream ends. A tick that is priced and charged at once costs no fiber and no
+ * timer of its own.
  */
-export const runTicks = (wheel: TimerWheel, quote: Quote, run: TickRun): Effect.Effect<void> =>
+export const runTicks = (wheel: TimerWheel, quote: TickQuote, run: TickRun): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) =>
     Effect.callback<void>((resume) => {
       const { session, startedAt } = run
@@ -110,6 +116,14 @@ export const runTicks = (wheel: TimerWheel, quote: Quote, run: TickRun): Effect.
       let next = 1
       let running: Fiber.Fiber<void> | undefined
       let isStopped = false
+
+      const begun = (tick: number): Effect.Effect<void> => {
+        try {
+          return runTick(quote, run, tick, clock)
+        } catch (defect) {
+          return Exit.die(defect)
+        }
+      }
 
       const settled = (exit: Exit.Exit<void>): void => {
         running = undefined
@@ -132,7 +146,11 @@ export const runTicks = (wheel: TimerWheel, quote: Quote, run: TickRun): Effect.
         if (state._tag === "Late") {
           return proceed()
         }
-        running = fork(runTick(quote, run, state.tick))
+        const ticked = begun(state.tick)
+        if (Exit.isExit(ticked)) {
+          return settled(ticked as Exit.Exit<void>)
+        }
+        running = fork(ticked)
         running.addObserver(settled)
       }
 

@@ -1,11 +1,15 @@
-import { Clock, Effect } from "effect"
+import { type Clock, Effect } from "effect"
 import type { QuoteRequest, SpotQuote } from "../api/schemas/Quote.ts"
+import { monotonicMs } from "../domain/loopTime.ts"
 import type { QuoteEngine } from "./QuoteEngine.ts"
 
 /** For this many milliseconds equal requests share a quote. */
 const SHARED_FOR_MS = 5
 
 type Quote = QuoteEngine["Service"]["quote"]
+
+/** Prices a tick at the clock's time. The effect is an `Exit` when another tick was priced in the same way just before. */
+export type TickQuote = (request: QuoteRequest, clock: Clock.Clock) => ReturnType<Quote>
 
 const keyOf = ({
   amount,
@@ -38,7 +42,11 @@ const keyOf = ({
 const keys = new WeakMap<QuoteRequest, string>()
 
 const knownKeyOf = (request: QuoteRequest): string => {
-  const key = keys.get(request) ?? keyOf(request)
+  const known = keys.get(request)
+  if (known !== undefined) {
+    return known
+  }
+  const key = keyOf(request)
   keys.set(request, key)
   return key
 }
@@ -47,24 +55,23 @@ const knownKeyOf = (request: QuoteRequest): string => {
  * Wraps `quote` for the ticks of streams. Equal requests within SHARED_FOR_MS get the same quote object, with one id
  * and one `quotedAtMs`. Refusals are not shared. Keeps only the quotes of the current period.
  */
-export const sharedQuotes = (quote: Quote): Quote => {
+export const sharedQuotes = (quote: Quote): TickQuote => {
   const quotes = new Map<string, SpotQuote>()
-  let endsAt = 0n
+  let endsAt = 0
 
-  return (request) =>
-    Clock.clockWith((clock) => {
-      const now = clock.monotonicTimeNanosUnsafe()
-      if (now >= endsAt) {
-        quotes.clear()
-        endsAt = now + BigInt(SHARED_FOR_MS * 1_000_000)
-      }
-      const key = knownKeyOf(request)
-      const shared = quotes.get(key)
-      return shared === undefined
-        ? Effect.mapEager(quote(request), (priced) => {
-            quotes.set(key, priced)
-            return priced
-          })
-        : Effect.succeed(shared)
-    })
+  return (request, clock) => {
+    const now = monotonicMs(clock)
+    if (now >= endsAt) {
+      quotes.clear()
+      endsAt = now + SHARED_FOR_MS
+    }
+    const key = knownKeyOf(request)
+    const shared = quotes.get(key)
+    return shared === undefined
+      ? Effect.mapEager(quote(request), (priced) => {
+          quotes.set(key, priced)
+          return priced
+        })
+      : Effect.succeed(shared)
+  }
 }

@@ -144,7 +144,7 @@ describe("a quote stream", () => {
       const empty = meterOf(0).meter
       const { frames } = yield* run({
         answers: [quoteOf(5n)],
-        meter: { ...meter, admit: Effect.suspend(() => (asked++ % 2 === 0 ? empty.admit : meter.admit)) }
+        meter: { ...meter, admit: (clock) => (asked++ % 2 === 0 ? empty.admit(clock) : meter.admit(clock)) }
       })
       assert.deepStrictEqual(story(frames), [
         "open",
@@ -162,7 +162,7 @@ describe("a quote stream", () => {
     Effect.gen(function* () {
       const { frames } = yield* run({
         answers: ["defect"],
-        meter: { ...meterOf(1).meter, admit: Effect.fail(new LimiterUnavailable({ cause: "down" })) }
+        meter: { ...meterOf(1).meter, admit: () => Effect.fail(new LimiterUnavailable({ cause: "down" })) }
       })
       assert.deepInclude(closing(frames), { ticks: 5, errors: 4, unitsCharged: 1 })
       assert.deepInclude(frames[2]?.data, { retryable: true })

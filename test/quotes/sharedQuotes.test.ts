@@ -1,18 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../src/domain/Address.ts"
 import { NoRoute, type QuoteRequest } from "../../src/api/schemas/Quote.ts"
-import { sharedQuotes } from "../../src/quotes/sharedQuotes.ts"
+import { sharedQuotes, type TickQuote } from "../../src/quotes/sharedQuotes.ts"
 import { at } from "./toyChain.ts"
 import { quoteOf } from "./toyStream.ts"
 
 const request: QuoteRequest = { inputMint: at(10), outputMint: SOL, amount: 5n, slippageBps: 50 }
 
+/** The quotes of a function at the time of the test. */
+const timed = (quote: TickQuote) => (wanted: QuoteRequest) => Clock.clockWith((clock) => quote(wanted, clock))
+
 /** A quote function that counts its calls and pays one unit more each time. */
 const counting = () => {
   const asked: Array<QuoteRequest> = []
-  const quote = sharedQuotes((wanted) => Effect.sync(() => quoteOf(BigInt(asked.push(wanted)))))
+  const quote = timed(sharedQuotes((wanted) => Effect.sync(() => quoteOf(BigInt(asked.push(wanted))))))
   return { asked, quote }
 }
 
@@ -64,8 +67,12 @@ describe("quotes of equal ticks", () => {
     Effect.gen(function* () {
       let refusals = 0
       const { inputMint, outputMint } = request
-      const quote = sharedQuotes(() =>
-        Effect.suspend(() => (++refusals === 1 ? new NoRoute({ inputMint, outputMint }) : Effect.succeed(quoteOf(7n))))
+      const quote = timed(
+        sharedQuotes(() =>
+          Effect.suspend(() =>
+            ++refusals === 1 ? new NoRoute({ inputMint, outputMint }) : Effect.succeed(quoteOf(7n))
+          )
+        )
       )
       assert.strictEqual((yield* Effect.flip(quote(request)))._tag, "NoRoute")
       assert.strictEqual((yield* quote(request)).outAmount, 7n)

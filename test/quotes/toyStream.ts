@@ -107,13 +107,13 @@ export const meterOf = (units: number) => {
     seq: spent.units
   })
   const meter: TickMeter = {
-    admit: Effect.suspend(() => {
+    admit: () => {
       if (spent.units >= units) {
         return Effect.fail(exceeded())
       }
       spent.units++
       return Effect.succeed(charge())
-    }),
+    },
     refund: () =>
       Effect.sync(() => {
         spent.units--

@@ -1,5 +1,5 @@
 /** Starts a quote stream. The first tick is priced before the response begins, so its failure is an ordinary error. */
-import { Clock, Effect, type Scope } from "effect"
+import { Clock, Effect, type Fiber, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
 import type { UsageStore } from "../../access/usage/UsageStore.ts"
@@ -9,7 +9,7 @@ import type { StreamTerms } from "../../api/schemas/QuoteStream.ts"
 import { type QuoteTicks, tickRequest } from "../../quotes/QuoteTicks.ts"
 import { runTicks, type TickMeter } from "../../quotes/runTicks.ts"
 import { monotonicMs } from "../../domain/loopTime.ts"
-import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
+import { withDecisionDeadline, withDecisionDeadlineOn } from "../middleware/decisionDeadline.ts"
 import type { StreamHolder, StreamSlot } from "./StreamLimits.ts"
 import { streamSession } from "./quoteStream.ts"
 
@@ -30,13 +30,25 @@ export interface StreamAccounting {
   readonly operation: string
 }
 
-const tickMeter = ({ limiter, operation, usage }: StreamAccounting, { accountId, key }: StreamHolder): TickMeter => {
-  const count = (units: number) => Effect.sync(() => usage.addUnits({ id: key.id, accountId }, operation, units))
+const tickMeter = (
+  { limiter, operation, usage }: StreamAccounting,
+  { accountId, key }: StreamHolder,
+  fiber: Fiber.Fiber<unknown, unknown>
+): TickMeter => {
+  const caller = { id: key.id, accountId }
+  const request = { key, budget: "quote", cost: 1 } as const
+  const refund = (charge: Charge) => limiter.refund(charge)
   return {
-    admit: withDecisionDeadline(limiter.admit({ key, budget: "quote", cost: 1 }), unavailable, (late) =>
-      limiter.refund(late)
-    ).pipe(Effect.tap(({ cost }) => count(cost))),
-    refund: (charge) => Effect.tap(withDecisionDeadline(limiter.refund(charge), unavailable), () => count(-charge.cost))
+    admit: (clock) =>
+      Effect.mapEager(withDecisionDeadlineOn(fiber, limiter.admit(request, clock), unavailable, refund), (charge) => {
+        usage.addUnits(caller, operation, charge.cost)
+        return charge
+      }),
+    refund: (charge) =>
+      Effect.map(withDecisionDeadline(limiter.refund(charge), unavailable), (state) => {
+        usage.addUnits(caller, operation, -charge.cost)
+        return state
+      })
   }
 }
 
@@ -63,7 +75,7 @@ export const openStream = Effect.fnUntraced(function* (
   slot.attach(session, now())
 
   const { durationSeconds, intervalMs } = terms
-  const meter = tickMeter(accounting, slot.holder)
+  const meter = tickMeter(accounting, slot.holder, writer)
   yield* runTicks(wheel, tickQuote, {
     session,
     request,

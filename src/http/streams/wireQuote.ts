@@ -69,7 +69,11 @@ export const simulatedResponse = (
 const texts = new WeakMap<SpotQuote, string>()
 
 const sharedText = (quote: SpotQuote): string => {
-  const text = texts.get(quote) ?? quoteText(quote)
+  const known = texts.get(quote)
+  if (known !== undefined) {
+    return known
+  }
+  const text = quoteText(quote)
   texts.set(quote, text)
   return text
 }
@@ -79,8 +83,9 @@ const dataText = (frame: Frame): string => {
     case "open":
       return JSON.stringify({ ...frame.data, amount: frame.data.amount.toString() })
     case "quote": {
-      const { quote, ...rest } = frame.data
-      return `${JSON.stringify(rest).slice(0, -1)},"quote":${sharedText(quote)}}`
+      const { atMs, budgetRemaining, changed, quote, seq, streamId, tick } = frame.data
+      const rest = `"tick":${tick},"changed":${JSON.stringify(changed)},"budgetRemaining":${budgetRemaining}`
+      return `{"streamId":"${streamId}","seq":${seq},"atMs":${atMs},${rest},"quote":${sharedText(quote)}}`
     }
     default:
       return JSON.stringify(frame.data)

@@ -91,10 +91,18 @@ export const makeLiveQuotes = Effect.fnUntraced(function* ({
   }
 
   const meterOf = ({ accountId, keyId: id, plan }: MarketGrant): TickMeter => {
-    const count = (units: number) => Effect.sync(() => usage.addUnits({ id, accountId }, OPERATION, units))
+    const count = (units: number) => usage.addUnits({ id, accountId }, OPERATION, units)
     return {
-      admit: Effect.tap(limiter.admit({ key: { id, plan }, budget: "quote", cost: 1 }), ({ cost }) => count(cost)),
-      refund: (charge) => Effect.tap(limiter.refund(charge), () => count(-charge.cost))
+      admit: (clock) =>
+        Effect.mapEager(limiter.admit({ key: { id, plan }, budget: "quote", cost: 1 }, clock), (charge) => {
+          count(charge.cost)
+          return charge
+        }),
+      refund: (charge) =>
+        Effect.map(limiter.refund(charge), (state) => {
+          count(-charge.cost)
+          return state
+        })
     }
   }
 
@@ -128,7 +136,7 @@ export const makeLiveQuotes = Effect.fnUntraced(function* ({
     const request = tickRequest(terms)
     const meter = meterOf(stream.grant)
     const [startedAt, openedAtMs] = [monotonicMs(clock), now()]
-    const charge = yield* Effect.mapError(meter.admit, (error) => endingOf(error, now()))
+    const charge = yield* Effect.mapError(meter.admit(clock), (error) => endingOf(error, now()))
     const first = yield* quote(request).pipe(
       Effect.tapDefect(() => Effect.ignore(meter.refund(charge))),
       Effect.catch(refused(meter, charge))
