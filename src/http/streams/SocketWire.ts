@@ -1,5 +1,5 @@
 import type { WebSocket, WebSocketServer } from "ws"
-import { copyRest, type FrameRun, headOf, type SharedFrame } from "../../live/frames.ts"
+import { copyRest, type FrameRun, headOf } from "../../live/frames.ts"
 import type { CloseCode, Control, LiveWire } from "../../live/LiveWire.ts"
 
 /** The socket of an upgraded connection. */
@@ -27,17 +27,6 @@ const writeHeader = (target: Buffer, at: number, payload: number): number => {
   return target.writeUInt32BE(payload, at + 6)
 }
 
-/** A frame and its head. */
-interface Headed {
-  readonly head: string
-  readonly frame: SharedFrame
-}
-
-const headed = (runs: ReadonlyArray<FrameRun>, sentAtMs: number): ReadonlyArray<Headed> =>
-  runs.flatMap(({ firstSeq, frames, mark }) =>
-    frames.map((frame, at) => ({ head: headOf(frame.type, firstSeq + at, sentAtMs, mark), frame }))
-  )
-
 const WRITE_BYTES = 64 * 1024
 
 /**
@@ -57,18 +46,27 @@ const writeShared = (carrier: Carrier, bytes: Buffer): void => {
 /**
  * Numbered frames as WebSocket messages (RFC 6455, 5.2) in one buffer, valid until the next write. The heads are ASCII.
  */
-const asMessages = (all: ReadonlyArray<Headed>): Buffer => {
+const asMessages = (runs: ReadonlyArray<FrameRun>, sentAtMs: number): Buffer => {
+  const heads: Array<string> = []
   let total = 0
-  for (const { frame, head } of all) {
-    const payload = head.length + frame.length
-    total += headerLength(payload) + payload
+  for (const { firstSeq, frames, mark } of runs) {
+    for (const [at, frame] of frames.entries()) {
+      const head = headOf(frame.type, firstSeq + at, sentAtMs, mark)
+      const payload = head.length + frame.length
+      total += headerLength(payload) + payload
+      heads.push(head)
+    }
   }
   const bytes = total > WRITE_BYTES ? Buffer.allocUnsafeSlow(total) : shared.bytes.subarray(0, total)
   let end = 0
-  for (const { frame, head } of all) {
-    end = writeHeader(bytes, end, head.length + frame.length)
-    end += bytes.write(head, end, "latin1")
-    end = copyRest(frame, bytes, end)
+  let next = 0
+  for (const { frames } of runs) {
+    for (const frame of frames) {
+      const head = heads[next++] ?? ""
+      end = writeHeader(bytes, end, head.length + frame.length)
+      end += bytes.write(head, end, "latin1")
+      end = copyRest(frame, bytes, end)
+    }
   }
   return bytes
 }
@@ -91,15 +89,18 @@ export class SocketWire implements LiveWire {
   }
 
   send(runs: ReadonlyArray<FrameRun>, sentAtMs: number, again = false): void {
-    const all = headed(runs, sentAtMs)
-    if (this.#ws.readyState !== this.#ws.OPEN || all.length === 0) {
+    if (this.#ws.readyState !== this.#ws.OPEN) {
       return
     }
-    const bytes = asMessages(all)
+    const bytes = asMessages(runs, sentAtMs)
+    if (bytes.length === 0) {
+      return
+    }
     writeShared(this.#carrier, bytes)
     this.#handedOver += bytes.length
     if (this.#carrier.writableLength > 0) {
-      this.#writes.push({ end: this.#handedOver, frames: again ? 0 : all.length })
+      const frames = again ? 0 : runs.reduce((sum, run) => sum + run.frames.length, 0)
+      this.#writes.push({ end: this.#handedOver, frames })
     }
   }
 
@@ -121,6 +122,9 @@ export class SocketWire implements LiveWire {
   }
 
   unsentFrames(): number {
+    if (this.#writes.length === 0) {
+      return 0
+    }
     const gone = this.#handedOver - this.#carrier.writableLength
     const from = this.#writes.findIndex(({ end }) => end > gone)
     this.#writes = from === -1 ? [] : this.#writes.slice(from)
