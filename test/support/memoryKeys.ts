@@ -52,6 +52,7 @@ const make = Effect.fnUntraced(function* ({ environment = "live", keys = [] }: M
   const closed = yield* PubSub.unbounded<string>()
   // In order of issue.
   const byId = new Map<string, ApiKey>()
+  const idsByAccount = new Map<string, Array<string>>()
   const idByHash = new Map<string, string>()
   // A busy key is hashed once, as in the store with a database.
   const idBySecret = new Map<string, string>()
@@ -60,6 +61,7 @@ const make = Effect.fnUntraced(function* ({ environment = "live", keys = [] }: M
     const given = { ...FRESH, id: Format.makeId(random), scopes: ["md.read"] as const, createdAtMs, ...known }
     const key = ApiKey.make({ ...given, ...Format.visibleParts(secret) })
     byId.set(key.id, key)
+    idsByAccount.set(key.accountId, [...(idsByAccount.get(key.accountId) ?? []), key.id])
     idByHash.set(Format.hashSecret(pepper, secret), key.id)
     return key
   }
@@ -81,7 +83,7 @@ const make = Effect.fnUntraced(function* ({ environment = "live", keys = [] }: M
     const plan = plans.get(name)
     return plan === undefined ? Result.fail(new PlanNotFound({ name })) : Result.succeed(plan)
   }
-  const ofAccount = (accountId: string) => Array.from(byId.values()).filter((key) => key.accountId === accountId)
+  const ofAccount = (accountId: string) => (idsByAccount.get(accountId) ?? []).flatMap((id) => byId.get(id) ?? [])
   const claimPlace = (accountId: string, most: number, nowMs: number): Result.Result<void, TooManyKeys> =>
     ofAccount(accountId).filter((key) => isActive(key, nowMs)).length >= most
       ? Result.fail(new TooManyKeys({ limit: most }))
