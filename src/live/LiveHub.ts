@@ -1,5 +1,5 @@
-import { type FeedHealth } from "./FeedHealth.ts"
-import { LagMonitor } from "./LagMonitor.ts"
+import type { FeedHealth } from "./FeedHealth.ts"
+import { LagMonitor, type LagNotice } from "./LagMonitor.ts"
 import type { LiveConnection } from "./LiveConnection.ts"
 import type { GrantedStream, LiveGrant } from "./LiveGrant.ts"
 import type { CloseCode } from "./LiveWire.ts"
@@ -125,8 +125,8 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
     this.#closeAll(this.connections, code, reason, nowMs)
   }
 
-  /** Expires replay frames and abandoned streams, and runs the timers of every connection. */
-  tick(nowMs: number): void {
+  /** Expires replay frames and abandoned streams, and runs the timers of every connection, of one in each step. */
+  *tick(nowMs: number): Generator<void, void> {
     for (const stream of Array.from(this.held.values())) {
       if (this.isExpired(stream, nowMs)) {
         this.forget(stream)
@@ -137,13 +137,21 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
     const health = this.health(nowMs)
     const notice = this.#lag.check(health, nowMs)
     for (const connection of this.connections) {
-      if (notice !== null) {
-        connection.notice(notice.code, notice.message, nowMs)
+      // It may have been closed since the step before.
+      if (!connection.closed) {
+        this.#tickOne(connection, nowMs, health, notice)
       }
-      connection.tick(nowMs, health.ingestLagMs)
-      if (connection.closed) {
-        this.closed(connection, nowMs)
-      }
+      yield
+    }
+  }
+
+  #tickOne(connection: LiveConnection<S>, nowMs: number, { ingestLagMs }: FeedHealth, notice: LagNotice | null): void {
+    if (notice !== null) {
+      connection.notice(notice.code, notice.message, nowMs)
+    }
+    connection.tick(nowMs, ingestLagMs)
+    if (connection.closed) {
+      this.closed(connection, nowMs)
     }
   }
 

@@ -199,8 +199,8 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     }
   }
 
-  override tick(nowMs: number): void {
-    super.tick(nowMs)
+  override *tick(nowMs: number): Generator<void, void> {
+    yield* super.tick(nowMs)
     this.catchUp(nowMs)
   }
 

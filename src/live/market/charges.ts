@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
 import type { UsageStore } from "../../access/usage/UsageStore.ts"
 import type { BudgetExceeded, LimiterUnavailable } from "../../api/schemas/Budget.ts"
+import { ownTurn, visitInTurns } from "../../domain/loopTime.ts"
 import type { MarketHub } from "./MarketHub.ts"
 import { costOf, type Ending, type Subscription } from "./Topic.ts"
 
@@ -72,11 +73,15 @@ export const chargeDue = Effect.fnUntraced(function* (parts: ChargeParts) {
   const dueAt = (all: Iterable<Subscription>, nowMs: number): ReadonlyArray<Subscription> =>
     Array.from(all).filter((one) => isDue(one, nowMs) && parts.hub.isWanted(one))
   const dueOf = (all: Iterable<Subscription>) => Effect.map(Clock.currentTimeMillis, (nowMs) => dueAt(all, nowMs))
-  // Runs every second over all connections, so it uses no effect for each.
+  // Runs every second over all connections, so it uses no effect for each. In turns, so that no block waits for all.
   const beganMs = yield* Clock.currentTimeMillis
-  const streams = parts.hub.connections
-    .map(({ stream }) => dueAt(stream.subscriptions.values(), beganMs))
-    .filter((due) => due.length > 0)
+  const streams: Array<ReadonlyArray<Subscription>> = []
+  yield* visitInTurns(parts.hub.connections, ({ stream }) => {
+    const due = dueAt(stream.subscriptions.values(), beganMs)
+    if (due.length > 0) {
+      streams.push(due)
+    }
+  })
   // Looked up again for each stream, because the reader may have left while others were charged.
   const chargeStream = Effect.fnUntraced(function* (found: ReadonlyArray<Subscription>) {
     const due = yield* dueOf(found)
@@ -97,7 +102,7 @@ export const chargeDue = Effect.fnUntraced(function* (parts: ChargeParts) {
     }
   })
   // A charge is marked as paid even if another one fails in the meantime.
-  yield* Effect.forEach(streams, (due) => Effect.uninterruptible(chargeStream(due)), {
+  yield* Effect.forEach(streams, (due) => Effect.andThen(ownTurn, Effect.uninterruptible(chargeStream(due))), {
     concurrency: AT_ONCE,
     discard: true
   }).pipe(Effect.catchTag("LimiterUnavailable", () => Effect.void))

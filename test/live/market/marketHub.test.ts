@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { wholeOf } from "../../../src/market/memory/MarketState.ts"
 import { MAX_SUBSCRIPTIONS } from "../../../src/api/schemas/MarketFrame.ts"
 import { MOST_KEPT } from "../../../src/live/FrameSequence.ts"
 import { slowLimits } from "../../../src/live/LiveWire.ts"
@@ -133,10 +134,10 @@ describe("a resumption", () => {
     const scene = new Scene()
     lost(scene)
     scene.nowMs += KEPT_MS
-    scene.hub.tick(scene.nowMs)
+    wholeOf(scene.hub.tick(scene.nowMs))
     assert.lengthOf(Array.from(scene.hub.topics), 1)
     scene.nowMs += 1
-    scene.hub.tick(scene.nowMs)
+    wholeOf(scene.hub.tick(scene.nowMs))
     assert.lengthOf(Array.from(scene.hub.topics), 0)
     assert.lengthOf(Array.from(scene.hub.streams), 0)
   })
@@ -166,7 +167,7 @@ describe("a slow reader", () => {
     }
     assert.lengthOf(wire.frames, 1)
     wire.unsent = { bytes: 0, frames: 0 }
-    scene.hub.tick(scene.nowMs)
+    wholeOf(scene.hub.tick(scene.nowMs))
     scene.publish("price", "price", 4)
     assert.deepStrictEqual(brief(wire).slice(1), [
       ["price", "p", 3, 3, 2],

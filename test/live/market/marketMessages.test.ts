@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { wholeOf } from "../../../src/market/memory/MarketState.ts"
 import { KEPT_MS } from "../../../src/live/ReplayBuffer.ts"
 import { MOST_MESSAGES } from "../../../src/live/market/MarketHub.ts"
 import { A, codes, Scene, trades } from "./marketScene.ts"
@@ -61,7 +62,7 @@ describe("malformed messages", () => {
     }
     assert.lengthOf(Array.from(scene.hub.topics), 0)
     scene.hub.closeAll(1001, "over", scene.nowMs)
-    scene.hub.tick(scene.nowMs + KEPT_MS + 1)
+    wholeOf(scene.hub.tick(scene.nowMs + KEPT_MS + 1))
     assert.lengthOf(Array.from(scene.hub.streams), 0)
     assert.strictEqual(scene.hub.size, 0)
     assert.strictEqual(scene.hub.replayBytes, 0)

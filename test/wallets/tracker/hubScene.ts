@@ -1,6 +1,7 @@
 /** A hub with fake readers: no socket, and time is a number. */
 import type { Address } from "../../../src/domain/Address.ts"
 import { MAIN_GROUP, type TrackedWallet } from "../../../src/api/schemas/Tracker.ts"
+import { wholeOf } from "../../../src/market/memory/MarketState.ts"
 import type { PricedBatch } from "../../../src/market/model/TradeBatch.ts"
 import { copyRest, type FrameRun, headOf } from "../../../src/live/frames.ts"
 import type { LiveConnection } from "../../../src/live/LiveConnection.ts"
@@ -147,7 +148,7 @@ export class HubScene {
   pass(ms: number): void {
     this.nowMs += ms
     this.#due()
-    this.hub.tick(this.nowMs)
+    wholeOf(this.hub.tick(this.nowMs))
   }
 
   /** Handles a client message. */
