@@ -151,6 +151,9 @@ export const makeTurns = Clock.clockWith((clock) =>
 export const visitInTurns = <A>(items: Iterable<A>, visit: (item: A) => void): Effect.Effect<void> =>
   Effect.flatMap(makeTurns, (turns) => turns.visit(items, visit))
 
+/** Runs the steps in turns of about half a millisecond. */
+export const stepsInTurns = (steps: Iterable<void>): Effect.Effect<void> => visitInTurns(steps, () => undefined)
+
 /** The part of the waiting items that a queue takes at least when it is its turn, unless it is made without a least part. */
 const QUEUE_PART = 8
 /** Taken items are dropped from memory so many at a time. */

@@ -125,8 +125,10 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
     this.#closeAll(this.connections, code, reason, nowMs)
   }
 
-  /** Expires replay frames and abandoned streams, and runs the timers of every connection, of one in each step. */
-  *tick(nowMs: number): Generator<void, void> {
+  /**
+   * Expires replay frames and abandoned streams, then runs the timers of every connection. Each step is one connection.
+   */
+  *tickInSteps(nowMs: number): Generator<void, void> {
     for (const stream of Array.from(this.held.values())) {
       if (this.isExpired(stream, nowMs)) {
         this.forget(stream)
@@ -137,10 +139,7 @@ export abstract class LiveHub<G extends LiveGrant, S extends HeldStream<G>> {
     const health = this.health(nowMs)
     const notice = this.#lag.check(health, nowMs)
     for (const connection of this.connections) {
-      // It may have been closed since the step before.
-      if (!connection.closed) {
-        this.#tickOne(connection, nowMs, health, notice)
-      }
+      this.#tickOne(connection, nowMs, health, notice)
       yield
     }
   }

@@ -3,7 +3,7 @@ import { Clock, Duration, Effect, Latch, type Scope, Stream } from "effect"
 import { KeyStore } from "../access/KeyStore.ts"
 import { endsSession, SessionStore } from "../access/accounts/SessionStore.ts"
 import { type ApiKey, isActive } from "../api/schemas/ApiKey.ts"
-import { visitInTurns } from "../domain/loopTime.ts"
+import { stepsInTurns } from "../domain/loopTime.ts"
 import { keepGoing, keepRunning } from "../operations/keepRunning.ts"
 import { Readings } from "../operations/Readings.ts"
 import type { LiveConnection } from "./LiveConnection.ts"
@@ -170,7 +170,7 @@ const superviseHub = Effect.fnUntraced(function* <G extends LiveGrant, S extends
     "running connection timers",
     whole.pipe(
       Effect.andThen(now),
-      Effect.flatMap((nowMs) => visitInTurns(hub.tick(nowMs), () => undefined)),
+      Effect.flatMap((nowMs) => stepsInTurns(hub.tickInSteps(nowMs))),
       Effect.andThen(everySecond)
     ),
     TICK_EVERY

@@ -11,11 +11,19 @@ import {
 } from "./ledger.ts"
 import { addLots, type Lots, NO_LOTS, takeLots, unitsOf } from "./lots.ts"
 
+/** The trades of a wallet in one mint in one transaction, or a transfer of it. */
+export interface PositionEvent extends MintEvent {
+  readonly mint: Mint
+}
+
 /** An event of one wallet. */
 export interface WalletEvent<E extends MintEvent> {
   readonly wallet: Address
   readonly event: E
 }
+
+/** Events of one transaction, for a wallet and other wallets of its owner. */
+export type OwnerEvents = ReadonlyArray<WalletEvent<PositionEvent>>
 
 /** Senders before receivers, otherwise in the given order. */
 const sendersFirst = <E extends MintEvent>(events: ReadonlyArray<WalletEvent<E>>): ReadonlyArray<WalletEvent<E>> => [
@@ -27,7 +35,7 @@ const sendersFirst = <E extends MintEvent>(events: ReadonlyArray<WalletEvent<E>>
  * Applies the events of one owner's wallets in one transaction. `add` applies an event and returns the lots sent. These
  * lots go to the later receivers of the mint, in proportion.
  */
-export const passLots = <E extends MintEvent & Pick<EventOfMint, "mint">>(
+export const passLots = <E extends PositionEvent>(
   together: ReadonlyArray<WalletEvent<E>>,
   add: (wallet: Address, event: E) => Lots
 ): void => {
@@ -51,7 +59,7 @@ export class OwnerPositions {
   }
 
   /** Applies the next event, and returns the lots sent. */
-  add(wallet: Address, event: MintEvent & Pick<EventOfMint, "mint">): Lots {
+  add(wallet: Address, event: PositionEvent): Lots {
     const key = `${wallet} ${event.mint}`
     const known = this.#positions.get(key)
     if (known === undefined && !beginsPosition(event)) {

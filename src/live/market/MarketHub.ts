@@ -12,7 +12,7 @@ import { encodeFrame, type FrameRun, type SharedFrame } from "../frames.ts"
 import { type ConnectionOwner, type Fault, LiveConnection } from "../LiveConnection.ts"
 import { type HubLimits, LiveHub } from "../LiveHub.ts"
 import type { LiveWire } from "../LiveWire.ts"
-import { jsonOf } from "./jsonOf.ts"
+import { jsonOf } from "../../domain/jsonOf.ts"
 import type { MarketGrant } from "./MarketTickets.ts"
 import { newestRuns } from "./newestRuns.ts"
 import { readMessage } from "./readMessage.ts"
@@ -199,9 +199,10 @@ export class MarketHub extends LiveHub<MarketGrant, MarketStream> implements Con
     }
   }
 
-  override *tick(nowMs: number): Generator<void, void> {
-    yield* super.tick(nowMs)
+  override *tickInSteps(nowMs: number): Generator<void, void> {
+    // First, because blocks may be published between two steps.
     this.catchUp(nowMs)
+    yield* super.tickInSteps(nowMs)
   }
 
   protected override health(nowMs: number): FeedHealth {

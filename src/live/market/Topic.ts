@@ -8,7 +8,7 @@ import {
 import { FrameSequence } from "../FrameSequence.ts"
 import type { SharedFrame } from "../frames.ts"
 import type { LiveConnection } from "../LiveConnection.ts"
-import { jsonOf } from "./jsonOf.ts"
+import { jsonOf } from "../../domain/jsonOf.ts"
 import type { MarketGrant } from "./MarketTickets.ts"
 
 type OfMessage<M> = M extends SubscribeMessage ? Omit<M, "id" | "op" | "resume"> : never

@@ -9,7 +9,7 @@ import type { PricedBatch } from "../../market/model/TradeBatch.ts"
 import { priceSolOf } from "../../market/model/solWorth.ts"
 import { liquidityEvent } from "../../market/reads/liquidityEvents.ts"
 import { priceText, tokenTrade } from "../../market/reads/tokenTrade.ts"
-import { jsonOf } from "./jsonOf.ts"
+import { jsonOf } from "../../domain/jsonOf.ts"
 import type { MarketHub } from "./MarketHub.ts"
 import type { Terms, Topic } from "./Topic.ts"
 

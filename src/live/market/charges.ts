@@ -73,7 +73,7 @@ export const chargeDue = Effect.fnUntraced(function* (parts: ChargeParts) {
   const dueAt = (all: Iterable<Subscription>, nowMs: number): ReadonlyArray<Subscription> =>
     Array.from(all).filter((one) => isDue(one, nowMs) && parts.hub.isWanted(one))
   const dueOf = (all: Iterable<Subscription>) => Effect.map(Clock.currentTimeMillis, (nowMs) => dueAt(all, nowMs))
-  // Runs every second over all connections, so it uses no effect for each. In turns, so that no block waits for all.
+  // Runs every second over all connections: without an effect for each, and in turns, so that a block does not wait for all.
   const beganMs = yield* Clock.currentTimeMillis
   const streams: Array<ReadonlyArray<Subscription>> = []
   yield* visitInTurns(parts.hub.connections, ({ stream }) => {

@@ -1,7 +1,7 @@
 /** Frames for a slow reader of a channel with newest frames only, once it has caught up. */
 import type { LiveGap } from "../../api/schemas/LiveFrame.ts"
 import { encodeFrame, type FrameRun, type SharedFrame } from "../frames.ts"
-import { jsonOf } from "./jsonOf.ts"
+import { jsonOf } from "../../domain/jsonOf.ts"
 import { type Subscription, WHOLE } from "./Topic.ts"
 
 /** The frame that replaces frames that are no longer held. */

@@ -10,24 +10,21 @@ export type Text<A> = A extends bigint
       ? { readonly [K in keyof A]: Text<A[K]> }
       : A
 
-/** JSON text of a value, with text in place of amounts. */
-export const amountsAsText = (value: unknown): string =>
-  JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? `${part}` : part))
+/** The amount of its text. */
+export const amountOfText = (text: string | null): bigint | null => (text === null ? null : BigInt(text))
 
-const amountOf = (text: string | null): bigint | null => (text === null ? null : BigInt(text))
-
-/** The trade of its text. */
+/** Reads a trade with text in place of amounts. */
 export const tradeOfText = (row: Text<TapeTrade>): TapeTrade => {
   const { feeLamports, feeUsdNanos, held, otherToken, priorityLamports, tipLamports, ...rest } = row
   return {
     ...rest,
     amount: BigInt(row.amount),
-    lamports: amountOf(row.lamports),
-    solUsdNanos: amountOf(row.solUsdNanos),
-    volumeUsdNanos: amountOf(row.volumeUsdNanos),
+    lamports: amountOfText(row.lamports),
+    solUsdNanos: amountOfText(row.solUsdNanos),
+    volumeUsdNanos: amountOfText(row.volumeUsdNanos),
     // Fields that were left out stay left out.
     ...(otherToken !== undefined && { otherToken: { ...otherToken, amount: BigInt(otherToken.amount) } }),
-    ...(feeUsdNanos !== undefined && { feeUsdNanos: amountOf(feeUsdNanos) }),
+    ...(feeUsdNanos !== undefined && { feeUsdNanos: amountOfText(feeUsdNanos) }),
     ...(feeLamports !== undefined && { feeLamports: BigInt(feeLamports) }),
     ...(priorityLamports !== undefined && { priorityLamports: BigInt(priorityLamports) }),
     ...(tipLamports !== undefined && { tipLamports: BigInt(tipLamports) }),

@@ -7,7 +7,8 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { packedBytes, PackedTransactions } from "../../chain/decoding/PackedTransactions.ts"
 import type { LiquidityChange } from "../../api/schemas/LiquidityEvent.ts"
 import type { PricedBatch } from "../model/TradeBatch.ts"
-import { amountsAsText, type Text, tradeOfText } from "../model/tradeText.ts"
+import { jsonOf } from "../../domain/jsonOf.ts"
+import { type Text, tradeOfText } from "../model/tradeText.ts"
 import { transactionsOfLines } from "./secondRows.ts"
 
 /**
@@ -32,7 +33,7 @@ const LENGTH_BYTES = 4
 const NEWLINE = 10
 
 export const encodeBlock = ({ transactions, ...head }: PricedBatch): Uint8Array => {
-  const json = Buffer.from(amountsAsText(head))
+  const json = Buffer.from(jsonOf(head))
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt32LE(json.length)
   const body = Buffer.concat([length, json, packedBytes(transactions)])

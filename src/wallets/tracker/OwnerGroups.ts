@@ -3,11 +3,10 @@
  */
 import type { Address } from "../../domain/Address.ts"
 import { eventsOf } from "../ledger.ts"
-import type { WalletEvent } from "../ownerLinks.ts"
+import type { OwnerEvents, PositionEvent, WalletEvent } from "../ownerLinks.ts"
 import { wholeEvents, type WholeRequest } from "../wholeEvents.ts"
 import type { StoredTrades } from "./restoredTrades.ts"
 import { RunningUnits } from "./RunningUnits.ts"
-import type { OwnerEvents, PositionEvent } from "./WalletLedger.ts"
 
 /** The token accounts of a wallet, and the time from which its stored trades and transfers are whole. */
 export type RestoredAccounts = Pick<WholeRequest, "fromMs" | "read">

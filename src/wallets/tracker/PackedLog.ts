@@ -1,14 +1,14 @@
-/** Text of an item and back. */
+/** Writes an item as text and reads it back. */
 export interface Codec<A> {
   readonly write: (item: A) => string
   /** `timeMs` is the time of the item. */
   readonly read: (text: string, timeMs: number) => A
 }
 
-/** Before each text: its bytes, the parts of the item, and its time. */
+/** Offsets in the 16 bytes before each text: the length of the text in bytes, the parts and the time of the item. */
 const HEAD = { bytes: 0, parts: 4, timeMs: 8, length: 16 } as const
-/** A buffer that is too small is replaced by one with room for a quarter more. */
-const GROWTH = 1.25
+/** A buffer has room for a quarter more than it holds, so that a full log moves its items once in many pushes. */
+const ROOM = 1.25
 const NO_BYTES = Buffer.allocUnsafeSlow(0)
 
 /** A held item that is read when it is needed. */
@@ -19,8 +19,8 @@ export interface Packed<A> {
 }
 
 /**
- * Items in their order, oldest first, as texts in one buffer. As objects, some hundred thousand of them would be millions
- * that every full collection marks.
+ * Items in their order, oldest first, as text in one buffer. Kept as objects, a few hundred thousand items would be
+ * millions of objects that every full collection marks.
  */
 export class PackedLog<A> {
   readonly #codec: Codec<A>
@@ -39,7 +39,7 @@ export class PackedLog<A> {
     return this.#length
   }
 
-  /** The parts of all items. */
+  /** Sum of the parts of all items. */
   get parts(): number {
     return this.#parts
   }
@@ -49,7 +49,7 @@ export class PackedLog<A> {
     return this.#length === 0 ? undefined : this.#timeAt(this.#from)
   }
 
-  /** Adds the newest item. */
+  /** Adds the newest item. `parts` is how much it counts, such as the events of a transaction. */
   push(item: A, timeMs: number, parts = 1): void {
     const text = this.#codec.write(item)
     const length = Buffer.byteLength(text)
@@ -103,8 +103,8 @@ export class PackedLog<A> {
       return
     }
     const used = this.#to - this.#from
-    const isEnough = used + bytes <= this.#bytes.length
-    const target = isEnough ? this.#bytes : Buffer.allocUnsafeSlow(Math.ceil(GROWTH * (used + bytes)))
+    const room = Math.ceil(ROOM * (used + bytes))
+    const target = room <= this.#bytes.length ? this.#bytes : Buffer.allocUnsafeSlow(room)
     this.#bytes.copy(target, 0, this.#from, this.#to)
     this.#bytes = target
     this.#from = 0

@@ -1,7 +1,7 @@
 /** Units of a tracked wallet over all of its token accounts, block by block. */
 import type { Mint } from "../../domain/Address.ts"
 import { type AccountsRead, deltaOf, type WholeEvents } from "../wholeEvents.ts"
-import type { PositionEvent } from "./WalletLedger.ts"
+import type { PositionEvent } from "../ownerLinks.ts"
 
 /** Applies every change after a read of the accounts. */
 export class RunningUnits {

@@ -277,8 +277,8 @@ export class TrackerState {
           : Array.from(ledger.trades.newest(each)).filter(({ timeMs }) => ledger.counts(timeMs, sinceMs))
       })
       .toSorted((a, b) => b.timeMs - a.timeMs)
-    // Only trades that can be among the newest are read. Trades of one block have one time.
-    const oldestMs = held[Math.min(limit, held.length) - 1]?.timeMs ?? Infinity
+    // Reads only trades that can be among the newest. All trades of a block have the same time, so ties are read too.
+    const oldestMs = held.slice(0, limit).at(-1)?.timeMs ?? Infinity
     return held
       .filter(({ timeMs }) => timeMs >= oldestMs)
       .map(({ read }) => read())

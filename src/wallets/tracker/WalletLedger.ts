@@ -2,10 +2,10 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import type { TapeTrade } from "../../market/model/TapeTrade.ts"
 import type { Rational } from "../../domain/rational.ts"
 import { settledPosition, unreadPosition } from "../wholeEvents.ts"
-import { addEvent, type Draft, emptyPosition, isOpen, isTraded, type MintEvent, type Position } from "../ledger.ts"
+import { addEvent, type Draft, emptyPosition, isOpen, isTraded, type Position } from "../ledger.ts"
 import type { Lots } from "../lots.ts"
 import { type WalletPnl, WalletSums } from "../walletPnl.ts"
-import { OwnerPositions, passLots, type WalletEvent } from "../ownerLinks.ts"
+import { type OwnerEvents, OwnerPositions, passLots, type PositionEvent } from "../ownerLinks.ts"
 import { tradesOf, transactionsOf } from "./packedHistory.ts"
 import { PackedLog } from "./PackedLog.ts"
 
@@ -22,14 +22,6 @@ export type UnreadReason = "backfill_running" | "not_captured"
 
 /** Cause of a figure update. */
 export type Trigger = "trade" | "transfer" | "mark" | "resync"
-
-/** The trades of a wallet in one mint in one transaction, or a transfer of it. */
-export interface PositionEvent extends MintEvent {
-  readonly mint: Mint
-}
-
-/** Events of one transaction, for a wallet and other wallets of its owner. */
-export type OwnerEvents = ReadonlyArray<WalletEvent<PositionEvent>>
 
 /** Time of a transaction, in milliseconds since the Unix epoch. */
 const timeOf = (together: OwnerEvents | undefined): number | undefined => together?.[0]?.event.timeMs
@@ -131,7 +123,7 @@ export class WalletLedger {
   readonly wallet: Address
   /** In chain order, newest last. */
   readonly trades: PackedLog<TapeTrade>
-  /** Transactions with changes of positions in chain order, newest last. Their parts are events. */
+  /** Transactions with changes of positions in chain order, newest last. `parts` counts their events. */
   readonly #transactions: PackedLog<OwnerEvents>
   /** Books by their `sinceMs`. Only seconds since which a position has changed have one. */
   readonly books = new Map<number, PnlBook>()

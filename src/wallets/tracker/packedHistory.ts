@@ -1,14 +1,14 @@
-/** What a ledger remembers of a wallet as text: its trades, and the events of its owner. */
+/** How a ledger keeps its trades and transactions as text. */
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { TapeTrade } from "../../market/model/TapeTrade.ts"
-import { amountsAsText, type Text, tradeOfText } from "../../market/model/tradeText.ts"
+import { jsonOf } from "../../domain/jsonOf.ts"
+import { amountOfText, type Text, tradeOfText } from "../../market/model/tradeText.ts"
 import type { LedgerTrade } from "../ledger.ts"
 import type { Lots } from "../lots.ts"
-import type { WalletEvent } from "../ownerLinks.ts"
+import type { OwnerEvents, PositionEvent, WalletEvent } from "../ownerLinks.ts"
 import type { Codec } from "./PackedLog.ts"
-import type { OwnerEvents, PositionEvent } from "./WalletLedger.ts"
 
-/** Trades of a wallet. What their log has anyway is left out. */
+/** Trades of a wallet, without their wallet and time: the ledger has the wallet, the log has the time. */
 export const tradesOf = (wallet: Address): Codec<TapeTrade> => ({
   write: ({
     amount,
@@ -30,15 +30,15 @@ export const tradesOf = (wallet: Address): Codec<TapeTrade> => ({
     wallet: _wallet,
     ...others
   }) =>
-    amountsAsText([
+    jsonOf([
       [role, signature, slot, index, mint, side, amount, decimals],
       [lamports, priceUsd, volumeUsdNanos, pool, dex, launchpad, solUsdNanos],
       others
     ]),
   read: (text, timeMs) => {
-    const [token, value, others]: TradeRow = JSON.parse(text)
-    const [role, signature, slot, index, mint, side, amount, decimals] = token
-    const [lamports, priceUsd, volumeUsdNanos, pool, dex, launchpad, solUsdNanos] = value
+    const [identity, worth, others]: TradeRow = JSON.parse(text)
+    const [role, signature, slot, index, mint, side, amount, decimals] = identity
+    const [lamports, priceUsd, volumeUsdNanos, pool, dex, launchpad, solUsdNanos] = worth
     return tradeOfText({
       role,
       signature,
@@ -62,28 +62,22 @@ export const tradesOf = (wallet: Address): Codec<TapeTrade> => ({
   }
 })
 
+type Identity = ["role", "signature", "slot", "index", "mint", "side", "amount", "decimals"]
+type Worth = ["lamports", "priceUsd", "volumeUsdNanos", "pool", "dex", "launchpad", "solUsdNanos"]
 type Row<Keys extends ReadonlyArray<keyof TapeTrade>> = { readonly [K in keyof Keys]: Text<TapeTrade[Keys[K]]> }
 type TradeRow = readonly [
-  Row<["role", "signature", "slot", "index", "mint", "side", "amount", "decimals"]>,
-  Row<["lamports", "priceUsd", "volumeUsdNanos", "pool", "dex", "launchpad", "solUsdNanos"]>,
-  Text<
-    Pick<
-      TapeTrade,
-      "counterparty" | "feeLamports" | "feeUsdNanos" | "held" | "otherToken" | "priorityLamports" | "tipLamports"
-    >
-  >
+  Row<Identity>,
+  Row<Worth>,
+  Text<Omit<TapeTrade, Identity[number] | Worth[number] | "timeMs" | "wallet">>
 ]
 
-const UNCHANGED = 0
-
-type Amount = string | null
-/** Without a fee when nothing was paid. */
-type LedgerRow = readonly [LedgerTrade["side"], string, number | null, Amount, Amount?]
+/** The last element is the fee. It is left out when nothing was paid. */
+type LedgerRow = readonly [LedgerTrade["side"], string, number | null, Text<bigint | null>, Text<bigint | null>?]
 type EventRow = readonly [
   wallet: Address | null,
   mint: Mint,
   decimals: number | null,
-  balance: readonly [string, string] | typeof UNCHANGED | null,
+  balance: readonly [before: string, after: string] | "unchanged" | null,
   trades: ReadonlyArray<LedgerRow>,
   arrived?: Text<Lots>
 ]
@@ -93,23 +87,17 @@ const rowOf = ({ amount, decimals, feeUsdNanos, side, volumeUsdNanos }: LedgerTr
     ? [side, amount, decimals, volumeUsdNanos]
     : [side, amount, decimals, volumeUsdNanos, feeUsdNanos]
 
-const amountOf = (text: Amount): bigint | null => (text === null ? null : BigInt(text))
-
 const tradeOfRow = ([side, amount, decimals, volume, fee]: LedgerRow, timeMs: number): LedgerTrade => ({
   side,
   amount: BigInt(amount),
   decimals,
-  volumeUsdNanos: amountOf(volume),
+  volumeUsdNanos: amountOfText(volume),
   timeMs,
-  ...(fee !== undefined && { feeUsdNanos: amountOf(fee) })
+  ...(fee !== undefined && { feeUsdNanos: amountOfText(fee) })
 })
 
 const balanceOf = (balance: EventRow[3]): PositionEvent["balance"] =>
-  balance === UNCHANGED
-    ? "unchanged"
-    : balance === null
-      ? null
-      : { before: BigInt(balance[0]), after: BigInt(balance[1]) }
+  balance === "unchanged" || balance === null ? balance : { before: BigInt(balance[0]), after: BigInt(balance[1]) }
 
 const lotsOf = ({ costNanos, inherited, known, received, unpriced }: Text<Lots>): Lots => ({
   known: BigInt(known),
@@ -119,12 +107,15 @@ const lotsOf = ({ costNanos, inherited, known, received, unpriced }: Text<Lots>)
   unpriced: BigInt(unpriced)
 })
 
-/** Transactions of the owner of a wallet. All events of a transaction, and their trades, have its time. */
+/**
+ * Transactions of a wallet's owner, without times: events and trades have the time of their transaction. The wallet itself
+ * is written as null.
+ */
 export const transactionsOf = (own: Address): Codec<OwnerEvents> => ({
   write: (together) =>
-    amountsAsText(
+    jsonOf(
       together.map(({ event: { arrived, balance, decimals, mint, trades }, wallet }) => {
-        const span = balance === "unchanged" ? UNCHANGED : balance === null ? null : [balance.before, balance.after]
+        const span = balance === "unchanged" || balance === null ? balance : [balance.before, balance.after]
         const row = [wallet === own ? null : wallet, mint, decimals, span, trades.map(rowOf)]
         return arrived === undefined ? row : [...row, arrived]
       })

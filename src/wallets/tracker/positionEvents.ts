@@ -4,8 +4,7 @@ import type { BalanceChange } from "../../api/schemas/Trade.ts"
 import type { TapeTrade } from "../../market/model/TapeTrade.ts"
 import { isMoney } from "../../domain/stables.ts"
 import type { BlockTransaction } from "../../chain/decoding/TradeBlock.ts"
-import type { WalletEvent } from "../ownerLinks.ts"
-import type { OwnerEvents, PositionEvent } from "./WalletLedger.ts"
+import type { OwnerEvents, PositionEvent, WalletEvent } from "../ownerLinks.ts"
 
 /** Trades and balance changes of one transaction that concern tracked wallets. */
 export interface TransactionUpdate {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { wholeOf } from "../../../src/market/memory/MarketState.ts"
 import { MAX_SUBSCRIPTIONS } from "../../../src/api/schemas/MarketFrame.ts"
 import { MOST_KEPT } from "../../../src/live/FrameSequence.ts"
+import { timing } from "../../../src/live/LiveConnection.ts"
 import { slowLimits } from "../../../src/live/LiveWire.ts"
 import { KEPT_MS } from "../../../src/live/ReplayBuffer.ts"
 import { COALESCE_FROM } from "../../../src/live/market/MarketHub.ts"
@@ -18,6 +19,31 @@ const lost = (scene: Scene) => {
   scene.publish("trades", "trade", 3)
   return first.streamId
 }
+
+it("a connection that closes while timers run gets no ping any more", () => {
+  const scene = new Scene()
+  const [, second] = [scene.connect(), scene.connect()]
+  scene.nowMs += timing.ping
+  const steps = scene.hub.tickInSteps(scene.nowMs)
+  steps.next()
+  second.connection.close(1001, "gone")
+  scene.hub.closed(second.connection, scene.nowMs)
+  wholeOf(steps)
+  assert.strictEqual(second.wire.pings, 0)
+})
+
+it("a connection that was closed for its faults leaves with the next timers", () => {
+  const scene = new Scene()
+  const { connection, say } = scene.connect()
+  for (let fault = 0; fault < 10; fault++) {
+    say("not JSON")
+  }
+  assert.isTrue(connection.closed)
+  assert.strictEqual(scene.hub.size, 1)
+  wholeOf(scene.hub.tickInSteps(scene.nowMs))
+  assert.strictEqual(scene.hub.size, 0)
+  assert.isNull(connection.stream.connection)
+})
 
 describe("a subscription", () => {
   it("gets a snapshot first, then frames with its own numbers, in one write per block", () => {
@@ -134,10 +160,10 @@ describe("a resumption", () => {
     const scene = new Scene()
     lost(scene)
     scene.nowMs += KEPT_MS
-    wholeOf(scene.hub.tick(scene.nowMs))
+    wholeOf(scene.hub.tickInSteps(scene.nowMs))
     assert.lengthOf(Array.from(scene.hub.topics), 1)
     scene.nowMs += 1
-    wholeOf(scene.hub.tick(scene.nowMs))
+    wholeOf(scene.hub.tickInSteps(scene.nowMs))
     assert.lengthOf(Array.from(scene.hub.topics), 0)
     assert.lengthOf(Array.from(scene.hub.streams), 0)
   })
@@ -167,7 +193,7 @@ describe("a slow reader", () => {
     }
     assert.lengthOf(wire.frames, 1)
     wire.unsent = { bytes: 0, frames: 0 }
-    wholeOf(scene.hub.tick(scene.nowMs))
+    wholeOf(scene.hub.tickInSteps(scene.nowMs))
     scene.publish("price", "price", 4)
     assert.deepStrictEqual(brief(wire).slice(1), [
       ["price", "p", 3, 3, 2],

@@ -62,7 +62,7 @@ describe("malformed messages", () => {
     }
     assert.lengthOf(Array.from(scene.hub.topics), 0)
     scene.hub.closeAll(1001, "over", scene.nowMs)
-    wholeOf(scene.hub.tick(scene.nowMs + KEPT_MS + 1))
+    wholeOf(scene.hub.tickInSteps(scene.nowMs + KEPT_MS + 1))
     assert.lengthOf(Array.from(scene.hub.streams), 0)
     assert.strictEqual(scene.hub.size, 0)
     assert.strictEqual(scene.hub.replayBytes, 0)

@@ -148,7 +148,7 @@ export class HubScene {
   pass(ms: number): void {
     this.nowMs += ms
     this.#due()
-    wholeOf(this.hub.tick(this.nowMs))
+    wholeOf(this.hub.tickInSteps(this.nowMs))
   }
 
   /** Handles a client message. */

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { Address } from "../../../src/domain/Address.ts"
+import { Lots } from "../../../src/wallets/lots.ts"
 import { type Codec, PackedLog } from "../../../src/wallets/tracker/PackedLog.ts"
 import { tradesOf, transactionsOf } from "../../../src/wallets/tracker/packedHistory.ts"
 import { walletOf } from "./liveScene.ts"
 
 const own = walletOf(1)
-const Text = Schema.String as unknown as Schema.Schema<Address>
+const Mint = Schema.Literals([walletOf(3), walletOf(4)])
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Side = Schema.Literals(["buy", "sell"])
 const Span = Schema.Struct({ before: Schema.BigInt, after: Schema.BigInt })
@@ -20,12 +20,12 @@ const Trade = Schema.Struct({
   index: Count,
   timeMs: Count,
   wallet: Schema.Literal(own),
-  mint: Text,
+  mint: Mint,
   side: Side,
   amount: Schema.BigInt,
   decimals: Decimals,
   lamports: Amount,
-  otherToken: Schema.optionalKey(Schema.Struct({ mint: Text, amount: Schema.BigInt, decimals: Decimals })),
+  otherToken: Schema.optionalKey(Schema.Struct({ mint: Mint, amount: Schema.BigInt, decimals: Decimals })),
   solUsdNanos: Amount,
   priceUsd: Schema.NullOr(Count),
   volumeUsdNanos: Amount,
@@ -34,25 +34,18 @@ const Trade = Schema.Struct({
   priorityLamports: Schema.optionalKey(Schema.BigInt),
   tipLamports: Schema.optionalKey(Schema.BigInt),
   held: Schema.optionalKey(Span),
-  counterparty: Schema.optionalKey(Text),
-  pool: Schema.NullOr(Text),
+  counterparty: Schema.optionalKey(Mint),
+  pool: Schema.NullOr(Mint),
   dex: Schema.NullOr(Schema.String),
   launchpad: Schema.NullOr(Schema.String)
 })
 
 const TIME = 1_800_000_000_000
-const Lots = Schema.Struct({
-  known: Schema.BigInt,
-  costNanos: Schema.BigInt,
-  inherited: Schema.BigInt,
-  received: Schema.BigInt,
-  unpriced: Schema.BigInt
-})
 const Transaction = Schema.Array(
   Schema.Struct({
     wallet: Schema.Literals([own, walletOf(2)]),
     event: Schema.Struct({
-      mint: Text,
+      mint: Mint,
       timeMs: Schema.Literal(TIME),
       decimals: Decimals,
       trades: Schema.Array(
@@ -88,32 +81,36 @@ describe("the history of a ledger", () => {
   )
 })
 
-/** Adds a text of so many letters, or drops the oldest one. */
+/** A number adds a text of that many letters. Null drops the oldest item. */
 const Step = Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 400 })))
 
 describe("PackedLog", () => {
-  it.prop("holds what a list would", [Schema.Array(Step), Count], ([steps, most]) => {
-    const log = new PackedLog<string>({ write: (text) => text, read: (text, timeMs) => `${timeMs} ${text}` })
-    let list: ReadonlyArray<{ readonly text: string; readonly timeMs: number; readonly parts: number }> = []
-    for (const [timeMs, letters] of [...steps, ...steps].entries()) {
-      if (letters === null) {
-        log.shift()
-        list = list.slice(1)
-      } else {
-        const text = "å".repeat(letters)
-        log.push(text, timeMs, letters)
-        list = [...list, { text, timeMs, parts: letters }]
+  it.prop(
+    "holds what a list would",
+    [Schema.Array(Step), Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 8 }))],
+    ([steps, most]) => {
+      const log = new PackedLog<string>({ write: (text) => text, read: (text, timeMs) => `${timeMs} ${text}` })
+      let list: ReadonlyArray<{ readonly text: string; readonly timeMs: number; readonly parts: number }> = []
+      for (const [timeMs, letters] of steps.entries()) {
+        if (letters === null) {
+          log.shift()
+          list = list.slice(1)
+        } else {
+          const text = "å".repeat(letters)
+          log.push(text, timeMs, letters)
+          list = [...list, { text, timeMs, parts: letters }]
+        }
+        assert.strictEqual(log.length, list.length)
+        assert.strictEqual(log.oldestMs, list[0]?.timeMs)
+        assert.strictEqual(
+          log.parts,
+          list.reduce((sum, { parts }) => sum + parts, 0)
+        )
+        assert.deepStrictEqual(
+          Array.from(log.newest(most), ({ read }) => read()),
+          list.slice(Math.max(0, list.length - most)).map(({ text, timeMs }) => `${timeMs} ${text}`)
+        )
       }
-      assert.strictEqual(log.length, list.length)
-      assert.strictEqual(log.oldestMs, list[0]?.timeMs)
-      assert.strictEqual(
-        log.parts,
-        list.reduce((sum, { parts }) => sum + parts, 0)
-      )
-      assert.deepStrictEqual(
-        Array.from(log.newest(most), ({ read }) => read()),
-        list.slice(Math.max(0, list.length - most)).map(({ text, timeMs }) => `${timeMs} ${text}`)
-      )
     }
-  })
+  )
 })
