@@ -8,7 +8,7 @@ type Head = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
 /**
  * A response with `strictContentLength` off. The HTTP adapter turns it on, and Node would then send headers and body in
  * two writes. Lengths are computed where the bodies are made. Emits HEAD_WRITTEN, by which a stream counts as answered
- * long before it ends. A text of a stream is one write to the socket; Node would make four of it.
+ * long before it ends. After the first part of a stream, each text is one write to the socket. Node would make four.
  */
 export class PlainResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** True once Node has written the head with the first part of the body. */
@@ -28,10 +28,19 @@ export class PlainResponse<Request extends IncomingMessage = IncomingMessage> ex
 
   override write(chunk: unknown, ...rest: ReadonlyArray<unknown>): boolean {
     const { socket } = this
+    // An empty chunk would end the body.
     const isText = typeof chunk === "string" && chunk !== "" && rest.length === 0
-    if (!isText || !this.#isBegun || socket === null || !this.chunkedEncoding || this.writableEnded || this.destroyed) {
+    if (
+      !isText ||
+      !this.#isBegun ||
+      socket?.writable !== true ||
+      !this.chunkedEncoding ||
+      this.writableEnded ||
+      this.destroyed
+    ) {
+      const hasRoom = Reflect.apply(super.write, this, [chunk, ...rest])
       this.#isBegun = true
-      return Reflect.apply(super.write, this, [chunk, ...rest])
+      return hasRoom
     }
     const hasRoom = socket.write(`${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`)
     if (!hasRoom && !this.#isFull) {
