@@ -102,7 +102,7 @@ const book = Layer.succeed(
   })
 )
 
-/** One object, as of a feed that hears of no new slot: prices are kept as long as it stays the same. */
+/** The same object on every call, like a feed between two slots. Prices are kept while the clock is the same object. */
 const clock: ChainClock = { slot: 1, epoch: 1, unixTimestamp: 1 }
 
 const feed = Layer.succeed(

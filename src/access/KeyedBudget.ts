@@ -63,6 +63,7 @@ export class KeyedBudget {
       }
     }
     const { remaining, resetInMs } = standing(log, now, terms)
+    // Listed, not spread: every tick of a stream is charged here.
     return { _tag: "Admitted", remaining, resetInMs, seq }
   }
 
@@ -77,7 +78,7 @@ export class KeyedBudget {
     return standing(this.#current(this.#logs.get(key), now, terms), now, terms)
   }
 
-  /** The log of a key, or a new one, without what has left the window. */
+  /** Returns the known log, or a new one, without the charges that have left the window. */
   #current(known: SlidingLog | undefined, now: number, { windowMs }: BudgetTerms): SlidingLog {
     const log = known ?? new SlidingLog(windowMs)
     log.windowMs = windowMs

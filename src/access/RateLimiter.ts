@@ -44,8 +44,7 @@ export class RateLimiter extends Context.Service<
           const terms = termsOf(key.plan, budget)
           const decision = meters[budget].admit(key.id, cost, monotonicMs(clock), terms)
           const atMs = clock.currentTimeMillisUnsafe()
-          const state = stateOf(budget, terms, decision, atMs)
-          const { limit, remaining, resetAtMs, windowMs } = state
+          const { limit, remaining, resetAtMs, windowMs } = stateOf(budget, terms, decision, atMs)
           return decision._tag === "Admitted"
             ? Effect.succeed({
                 budget,

@@ -18,11 +18,6 @@ export interface TickFailure {
  */
 export type Sink = (frame: Frame) => boolean
 
-/** The fields of every frame. */
-type Numbers = { readonly streamId: string; readonly seq: number; readonly atMs: number }
-
-type Numbered = (numbers: Numbers) => Frame
-
 const hasSameRoute = (before: SpotQuote, now: SpotQuote): boolean =>
   before.route.length === now.route.length &&
   before.route.every(({ inputMint, percent, pool }, i) => {
@@ -79,16 +74,16 @@ export class QuoteSession {
     this.#startedAtMs = nowMs
     const { limit, remaining, resetAtMs } = budget
     this.#emit(
-      (numbers) => ({
+      {
         event: "open",
         data: {
-          ...numbers,
+          ...this.#head(nowMs),
           ...this.#terms,
           endsAtMs: nowMs + this.#terms.durationSeconds * 1000,
           costPerTick: 1,
           budget: { limit, remaining, resetAtMs }
         }
-      }),
+      },
       nowMs
     )
   }
@@ -105,10 +100,11 @@ export class QuoteSession {
     }
     this.#counts.emitted++
     this.#emit(
-      ({ atMs, seq, streamId }) => ({
+      {
         event: "quote",
-        data: { streamId, seq, atMs, tick, changed, budgetRemaining, quote }
-      }),
+        // Listed, not spread: the frame of every tick is made here.
+        data: { streamId: this.#streamId, seq: this.#seq, atMs: nowMs, tick, changed, budgetRemaining, quote }
+      },
       nowMs
     )
   }
@@ -120,7 +116,7 @@ export class QuoteSession {
     this.#errorsInARow++
     const { code, message, requestId, retryable } = failure
     this.#emit(
-      (numbers) => ({ event: "error", data: { ...numbers, tick, error: { code, message }, requestId, retryable } }),
+      { event: "error", data: { ...this.#head(nowMs), tick, error: { code, message }, requestId, retryable } },
       nowMs
     )
     if (!retryable || this.#errorsInARow >= MOST_ERRORS) {
@@ -138,10 +134,10 @@ export class QuoteSession {
     const { intervalMs } = this.#terms
     const ticksUntil = Math.max(tick + 1, Math.ceil((fitsAtMs - this.#startedAtMs) / intervalMs))
     this.#emit(
-      (numbers) => ({
+      {
         event: "throttled",
         data: {
-          ...numbers,
+          ...this.#head(nowMs),
           tick,
           limit,
           remaining,
@@ -149,7 +145,7 @@ export class QuoteSession {
           retryAfterMs: Math.max(0, fitsAtMs - nowMs),
           nextTickAtMs: this.#startedAtMs + ticksUntil * intervalMs
         }
-      }),
+      },
       nowMs
     )
   }
@@ -162,13 +158,15 @@ export class QuoteSession {
   /** Writes the last frame. Only the first call counts. */
   close(reason: CloseReason, nowMs: number): void {
     if (!this.#closed) {
-      this.#write(
-        (numbers) => ({
-          event: "close",
-          data: { ...numbers, reason, ...this.#counts, lastQuoteAtMs: this.#last?.quotedAtMs ?? null }
-        }),
-        nowMs
-      )
+      this.#write({
+        event: "close",
+        data: {
+          ...this.#head(nowMs),
+          reason,
+          ...this.#counts,
+          lastQuoteAtMs: this.#last?.quotedAtMs ?? null
+        }
+      })
       this.#closed = true
     }
   }
@@ -179,14 +177,19 @@ export class QuoteSession {
     this.#throttled = false
   }
 
-  #emit(frame: Numbered, nowMs: number): void {
-    if (!this.#closed && !this.#write(frame, nowMs)) {
+  /** The fields of every frame. */
+  #head(nowMs: number) {
+    return { streamId: this.#streamId, seq: this.#seq, atMs: nowMs }
+  }
+
+  #emit(frame: Frame, nowMs: number): void {
+    if (!this.#closed && !this.#write(frame)) {
       this.close("slow_consumer", nowMs)
     }
   }
 
-  #write(frame: Numbered, nowMs: number): boolean {
-    const taken = this.#sink(frame({ streamId: this.#streamId, seq: this.#seq, atMs: nowMs }))
+  #write(frame: Frame): boolean {
+    const taken = this.#sink(frame)
     this.#seq += taken ? 1 : 0
     return taken
   }

@@ -1,22 +1,32 @@
 /** Runs the ticks of a quote stream on a fixed grid. A grid point that has passed is skipped, never queued. */
-import { Cause, Clock, Context, Effect, Exit, Fiber, Option, Result } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber, Option } from "effect"
 import type { BudgetExceeded, BudgetState, Charge, LimiterUnavailable } from "../api/schemas/Budget.ts"
 import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../api/schemas/Quote.ts"
 import { describeRefusal } from "./describeRefusal.ts"
 import type { TickQuote } from "./sharedQuotes.ts"
 import type { QuoteSession } from "./QuoteSession.ts"
 import { type TimerWheel } from "./timerWheel.ts"
-import { monotonicMs } from "../domain/loopTime.ts"
+import { monotonicMs, withClock } from "../domain/loopTime.ts"
 
 /** A tick may start up to this many milliseconds after its grid point. Later it is skipped. */
 const MOST_LATE_MS = 100
 
 /** Charges and refunds a tick. */
 export interface TickMeter {
-  /** Charges the unit of a tick. A decision in memory is made at once: the effect is an `Exit` then. */
+  /** Charges one unit. Returns an `Exit` when the decision is made in memory. */
   readonly admit: (clock: Clock.Clock) => Effect.Effect<Charge, BudgetExceeded | LimiterUnavailable>
   readonly refund: (charge: Charge) => Effect.Effect<BudgetState, LimiterUnavailable>
 }
+
+/** Counts the units that a meter charges and refunds. */
+export const countedMeter = ({ admit, refund }: TickMeter, count: (units: number) => void): TickMeter => ({
+  admit: (clock) =>
+    Effect.mapEager(admit(clock), (charge) => {
+      count(charge.cost)
+      return charge
+    }),
+  refund: (charge) => Effect.tap(refund(charge), () => Effect.sync(() => count(-charge.cost)))
+})
 
 export interface TickRun {
   readonly session: QuoteSession
@@ -31,21 +41,21 @@ export interface TickRun {
 const LIMITER_DOWN = { code: "limiter_unavailable", message: "Admission could not be decided.", retryable: true }
 const OUR_FAULT = { code: "internal_error", message: "Something went wrong on our side.", retryable: true }
 
-/** Acts now. */
-const done = (act: () => void): Exit.Exit<void> => {
+/** Runs `act` at once; `Effect.sync` would need a fiber. */
+const runNow = (act: () => void): Exit.Exit<void> => {
   act()
   return Exit.void
 }
 
 /**
- * Prices and charges one tick and passes the result to the session. Never fails. An `Exit` when the charge and the price
- * were known at once.
+ * Prices and charges one tick and passes the result to the session. Never fails. Returns an `Exit` when the tick is
+ * charged and priced at once.
  */
 const runTick = (quote: TickQuote, { meter, request, session }: TickRun, tick: number, clock: Clock.Clock) => {
   const now = () => clock.currentTimeMillisUnsafe()
 
   const priced = (charge: Charge) => (price: SpotQuote) =>
-    done(() => session.quoted(tick, price, charge.remaining, now()))
+    runNow(() => session.quoted(tick, price, charge.remaining, now()))
 
   const refused = (charge: Charge) => (cause: Cause.Cause<QuoteRefusal>) => {
     const refusal = Option.getOrUndefined(Cause.findErrorOption(cause))
@@ -60,7 +70,7 @@ const runTick = (quote: TickQuote, { meter, request, session }: TickRun, tick: n
   }
 
   const rejected = (error: BudgetExceeded | LimiterUnavailable) =>
-    done(() => {
+    runNow(() => {
       if (error._tag === "BudgetExceeded") {
         session.throttled(tick, error, now())
       } else {
@@ -68,11 +78,10 @@ const runTick = (quote: TickQuote, { meter, request, session }: TickRun, tick: n
       }
     })
 
-  return Effect.matchCauseEffectEager(meter.admit(clock), {
-    onFailure: (cause) => Result.match(Cause.findError(cause), { onFailure: Effect.failCause, onSuccess: rejected }),
-    onSuccess: (charge) =>
-      Effect.matchCauseEffectEager(quote(request, clock), { onFailure: refused(charge), onSuccess: priced(charge) })
-  })
+  const admitted = Effect.flatMapEager(meter.admit(clock), (charge) =>
+    Effect.matchCauseEffectEager(quote(request, clock), { onFailure: refused(charge), onSuccess: priced(charge) })
+  )
+  return Effect.catchEager(admitted, rejected)
 }
 
 /** What a grid says now: nothing is due yet, a tick may start, a tick is too late, or the end is reached. */
@@ -117,14 +126,6 @@ export const runTicks = (wheel: TimerWheel, quote: TickQuote, run: TickRun): Eff
       let running: Fiber.Fiber<void> | undefined
       let isStopped = false
 
-      const begun = (tick: number): Effect.Effect<void> => {
-        try {
-          return runTick(quote, run, tick, clock)
-        } catch (defect) {
-          return Exit.die(defect)
-        }
-      }
-
       const settled = (exit: Exit.Exit<void>): void => {
         running = undefined
         return Exit.isSuccess(exit) ? proceed() : resume(exit)
@@ -146,7 +147,7 @@ export const runTicks = (wheel: TimerWheel, quote: TickQuote, run: TickRun): Eff
         if (state._tag === "Late") {
           return proceed()
         }
-        const ticked = begun(state.tick)
+        const ticked = withClock(clock, (clock) => runTick(quote, run, state.tick, clock))
         if (Exit.isExit(ticked)) {
           return settled(ticked as Exit.Exit<void>)
         }

@@ -8,7 +8,7 @@ const SHARED_FOR_MS = 5
 
 type Quote = QuoteEngine["Service"]["quote"]
 
-/** Prices a tick at the clock's time. The effect is an `Exit` when another tick was priced in the same way just before. */
+/** Prices a tick at the clock's time. Returns an `Exit` when an equal tick was priced within SHARED_FOR_MS. */
 export type TickQuote = (request: QuoteRequest, clock: Clock.Clock) => ReturnType<Quote>
 
 const keyOf = ({

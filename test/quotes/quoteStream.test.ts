@@ -1,10 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Schema } from "effect"
+import { Cause, Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { LimiterUnavailable } from "../../src/api/schemas/Budget.ts"
 import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../../src/api/schemas/QuoteStream.ts"
 import { at } from "./toyChain.ts"
 import { closing, meterOf, noRoute, quoteOf, run, stale, start, START, story, unsupported } from "./toyStream.ts"
+
+const brokenAtOnce = () => {
+  throw new Error("broken")
+}
 
 describe("a quote stream", () => {
   it.effect("prices on a fixed grid, then closes with the totals", () =>
@@ -166,6 +170,15 @@ describe("a quote stream", () => {
       })
       assert.deepInclude(closing(frames), { ticks: 5, errors: 4, unitsCharged: 1 })
       assert.deepInclude(frames[2]?.data, { retryable: true })
+    })
+  )
+
+  it.effect("ends with the defect of a charge that throws at once", () =>
+    Effect.gen(function* () {
+      const { fiber } = yield* start({ answers: [quoteOf(5n)], meter: { ...meterOf(1).meter, admit: brokenAtOnce } })
+      yield* TestClock.adjust("10 seconds")
+      const exit = yield* Fiber.await(fiber)
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     })
   )
 

@@ -7,7 +7,7 @@ import { type Charge, LimiterUnavailable } from "../../api/schemas/Budget.ts"
 import type { QuoteRefusal } from "../../api/schemas/Quote.ts"
 import type { StreamTerms } from "../../api/schemas/QuoteStream.ts"
 import { type QuoteTicks, tickRequest } from "../../quotes/QuoteTicks.ts"
-import { runTicks, type TickMeter } from "../../quotes/runTicks.ts"
+import { countedMeter, runTicks, type TickMeter } from "../../quotes/runTicks.ts"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import { withDecisionDeadline, withDecisionDeadlineOn } from "../middleware/decisionDeadline.ts"
 import type { StreamHolder, StreamSlot } from "./StreamLimits.ts"
@@ -35,21 +35,15 @@ const tickMeter = (
   { accountId, key }: StreamHolder,
   fiber: Fiber.Fiber<unknown, unknown>
 ): TickMeter => {
-  const caller = { id: key.id, accountId }
   const request = { key, budget: "quote", cost: 1 } as const
   const refund = (charge: Charge) => limiter.refund(charge)
-  return {
-    admit: (clock) =>
-      Effect.mapEager(withDecisionDeadlineOn(fiber, limiter.admit(request, clock), unavailable, refund), (charge) => {
-        usage.addUnits(caller, operation, charge.cost)
-        return charge
-      }),
-    refund: (charge) =>
-      Effect.map(withDecisionDeadline(limiter.refund(charge), unavailable), (state) => {
-        usage.addUnits(caller, operation, -charge.cost)
-        return state
-      })
-  }
+  return countedMeter(
+    {
+      admit: (clock) => withDecisionDeadlineOn(fiber, limiter.admit(request, clock), unavailable, refund),
+      refund: (charge) => withDecisionDeadline(refund(charge), unavailable)
+    },
+    (units) => usage.addUnits({ id: key.id, accountId }, operation, units)
+  )
 }
 
 /** The response that carries the stream. Fails when the first tick cannot be priced. */

@@ -8,7 +8,7 @@ import { Requester } from "../../quotes/pools/Requester.ts"
 import { describeRefusal, NOT_SEARCHED_RETRY_MS } from "../../quotes/describeRefusal.ts"
 import { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { QuoteTicks, tickRequest } from "../../quotes/QuoteTicks.ts"
-import { runTicks, type TickMeter } from "../../quotes/runTicks.ts"
+import { countedMeter, runTicks, type TickMeter } from "../../quotes/runTicks.ts"
 import { monotonicMs } from "../../domain/loopTime.ts"
 import { TopicFrames } from "./blockFrames.ts"
 import { type ChargeParts, endingOf, OPERATION } from "./charges.ts"
@@ -90,21 +90,14 @@ export const makeLiveQuotes = Effect.fnUntraced(function* ({
     run?.interruptUnsafe()
   }
 
-  const meterOf = ({ accountId, keyId: id, plan }: MarketGrant): TickMeter => {
-    const count = (units: number) => usage.addUnits({ id, accountId }, OPERATION, units)
-    return {
-      admit: (clock) =>
-        Effect.mapEager(limiter.admit({ key: { id, plan }, budget: "quote", cost: 1 }, clock), (charge) => {
-          count(charge.cost)
-          return charge
-        }),
-      refund: (charge) =>
-        Effect.map(limiter.refund(charge), (state) => {
-          count(-charge.cost)
-          return state
-        })
-    }
-  }
+  const meterOf = ({ accountId, keyId: id, plan }: MarketGrant): TickMeter =>
+    countedMeter(
+      {
+        admit: (clock) => limiter.admit({ key: { id, plan }, budget: "quote", cost: 1 }, clock),
+        refund: (charge) => limiter.refund(charge)
+      },
+      (units) => usage.addUnits({ id, accountId }, OPERATION, units)
+    )
 
   /** Sends the first quote as the snapshot, later frames to the topic, and the last one as the end. */
   const sessionOf = (opening: Opening, terms: StreamTerms): QuoteSession => {
