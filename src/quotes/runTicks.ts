@@ -1,7 +1,7 @@
 /** Runs the ticks of a quote stream on a fixed grid. A grid point that has passed is skipped, never queued. */
 import { Cause, Clock, Context, Effect, Exit, Fiber, Option } from "effect"
 import type { BudgetExceeded, BudgetState, Charge, LimiterUnavailable } from "../api/schemas/Budget.ts"
-import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../api/schemas/Quote.ts"
+import type { QuoteRefusal, QuoteRequest } from "../api/schemas/Quote.ts"
 import { describeRefusal } from "./describeRefusal.ts"
 import type { TickQuote } from "./sharedQuotes.ts"
 import type { QuoteSession } from "./QuoteSession.ts"
@@ -48,16 +48,14 @@ const runNow = (act: () => void): Exit.Exit<void> => {
 }
 
 /**
- * Prices and charges one tick and passes the result to the session. Never fails. Returns an `Exit` when the tick is
- * charged and priced at once.
+ * Prices and charges a tick and passes the result to the session. Never fails. Returns an `Exit` when the tick is charged
+ * and priced at once.
  */
-const runTick = (quote: TickQuote, { meter, request, session }: TickRun, tick: number, clock: Clock.Clock) => {
+const makeTick = (quote: TickQuote, { meter, request, session }: TickRun, clock: Clock.Clock) => {
+  const price = quote(request)
   const now = () => clock.currentTimeMillisUnsafe()
 
-  const priced = (charge: Charge) => (price: SpotQuote) =>
-    runNow(() => session.quoted(tick, price, charge.remaining, now()))
-
-  const refused = (charge: Charge) => (cause: Cause.Cause<QuoteRefusal>) => {
+  const refused = (tick: number, charge: Charge, cause: Cause.Cause<QuoteRefusal>) => {
     const refusal = Option.getOrUndefined(Cause.findErrorOption(cause))
     const { isOurFault, ...failure } =
       refusal === undefined ? { ...OUR_FAULT, isOurFault: true } : describeRefusal(refusal)
@@ -69,19 +67,23 @@ const runTick = (quote: TickQuote, { meter, request, session }: TickRun, tick: n
     return refusal === undefined ? Effect.andThen(Effect.logError("A quote failed", cause), failed) : failed
   }
 
-  const rejected = (error: BudgetExceeded | LimiterUnavailable) =>
-    runNow(() => {
-      if (error._tag === "BudgetExceeded") {
-        session.throttled(tick, error, now())
-      } else {
-        session.failed(tick, { ...LIMITER_DOWN, requestId: crypto.randomUUID() }, 0, now())
-      }
-    })
+  const rejected = (tick: number, error: BudgetExceeded | LimiterUnavailable): void => {
+    if (error._tag === "BudgetExceeded") {
+      session.throttled(tick, error, now())
+    } else {
+      session.failed(tick, { ...LIMITER_DOWN, requestId: crypto.randomUUID() }, 0, now())
+    }
+  }
 
-  const admitted = Effect.flatMapEager(meter.admit(clock), (charge) =>
-    Effect.matchCauseEffectEager(quote(request, clock), { onFailure: refused(charge), onSuccess: priced(charge) })
-  )
-  return Effect.catchEager(admitted, rejected)
+  return (tick: number): Effect.Effect<void> => {
+    const admitted = Effect.flatMapEager(meter.admit(clock), (charge) =>
+      Effect.matchCauseEffectEager(price(clock), {
+        onFailure: (cause) => refused(tick, charge, cause),
+        onSuccess: (quoted) => runNow(() => session.quoted(tick, quoted, charge.remaining, now()))
+      })
+    )
+    return Effect.catchEager(admitted, (error) => runNow(() => rejected(tick, error)))
+  }
 }
 
 /** What a grid says now: nothing is due yet, a tick may start, a tick is too late, or the end is reached. */
@@ -122,6 +124,7 @@ export const runTicks = (wheel: TimerWheel, quote: TickQuote, run: TickRun): Eff
       const { session, startedAt } = run
       const clock = Context.get(context, Clock.Clock)
       const fork = Effect.runForkWith(context)
+      const tickOf = makeTick(quote, run, clock)
       let next = 1
       let running: Fiber.Fiber<void> | undefined
       let isStopped = false
@@ -147,7 +150,7 @@ export const runTicks = (wheel: TimerWheel, quote: TickQuote, run: TickRun): Eff
         if (state._tag === "Late") {
           return proceed()
         }
-        const ticked = withClock(clock, (clock) => runTick(quote, run, state.tick, clock))
+        const ticked = withClock(clock, () => tickOf(state.tick))
         if (Exit.isExit(ticked)) {
           return settled(ticked as Exit.Exit<void>)
         }

@@ -8,8 +8,11 @@ const SHARED_FOR_MS = 5
 
 type Quote = QuoteEngine["Service"]["quote"]
 
-/** Prices a tick at the clock's time. Returns an `Exit` when an equal tick was priced within SHARED_FOR_MS. */
-export type TickQuote = (request: QuoteRequest, clock: Clock.Clock) => ReturnType<Quote>
+/**
+ * The ticks of a request. Each call prices one tick at the clock's time. Returns an `Exit` when an equal tick was priced
+ * within SHARED_FOR_MS.
+ */
+export type TickQuote = (request: QuoteRequest) => (clock: Clock.Clock) => ReturnType<Quote>
 
 const keyOf = ({
   amount,
@@ -38,19 +41,6 @@ const keyOf = ({
     swapMode
   ].join(":")
 
-/** Keys of requests. An open stream passes the same object at every tick. */
-const keys = new WeakMap<QuoteRequest, string>()
-
-const knownKeyOf = (request: QuoteRequest): string => {
-  const known = keys.get(request)
-  if (known !== undefined) {
-    return known
-  }
-  const key = keyOf(request)
-  keys.set(request, key)
-  return key
-}
-
 /**
  * Wraps `quote` for the ticks of streams. Equal requests within SHARED_FOR_MS get the same quote object, with one id
  * and one `quotedAtMs`. Refusals are not shared. Keeps only the quotes of the current period.
@@ -59,19 +49,21 @@ export const sharedQuotes = (quote: Quote): TickQuote => {
   const quotes = new Map<string, SpotQuote>()
   let endsAt = 0
 
-  return (request, clock) => {
-    const now = monotonicMs(clock)
-    if (now >= endsAt) {
-      quotes.clear()
-      endsAt = now + SHARED_FOR_MS
+  return (request) => {
+    const key = keyOf(request)
+    return (clock) => {
+      const now = monotonicMs(clock)
+      if (now >= endsAt) {
+        quotes.clear()
+        endsAt = now + SHARED_FOR_MS
+      }
+      const shared = quotes.get(key)
+      return shared === undefined
+        ? Effect.mapEager(quote(request), (priced) => {
+            quotes.set(key, priced)
+            return priced
+          })
+        : Effect.succeed(shared)
     }
-    const key = knownKeyOf(request)
-    const shared = quotes.get(key)
-    return shared === undefined
-      ? Effect.mapEager(quote(request), (priced) => {
-          quotes.set(key, priced)
-          return priced
-        })
-      : Effect.succeed(shared)
   }
 }

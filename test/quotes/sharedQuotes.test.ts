@@ -10,7 +10,7 @@ import { quoteOf } from "./toyStream.ts"
 const request: QuoteRequest = { inputMint: at(10), outputMint: SOL, amount: 5n, slippageBps: 50 }
 
 /** Calls a quote function with the clock of the test. */
-const timed = (quote: TickQuote) => (wanted: QuoteRequest) => Clock.clockWith((clock) => quote(wanted, clock))
+const timed = (quote: TickQuote) => (wanted: QuoteRequest) => Clock.clockWith(quote(wanted))
 
 /** A quote function that counts its calls and pays one unit more each time. */
 const counting = () => {

@@ -146,8 +146,9 @@ export const start = Effect.fnUntraced(function* (scenario: Scenario) {
   session.open({ windowMs: 60_000, limit: 300, remaining: 300, resetAtMs: START }, START)
   session.quoted(0, quoteOf(100n), 299, START)
   const { meter, spent } = meterOf(scenario.units ?? 300)
+  const engine = engineOf(scenario.answers)
   const fiber = yield* Effect.forkChild(
-    runTicks(yield* makeTimerWheel, engineOf(scenario.answers).quote, {
+    runTicks(yield* makeTimerWheel, (request) => () => engine.quote(request), {
       session,
       request: { inputMint: TOKEN, outputMint: SOL, amount: all.amount, slippageBps: all.slippageBps },
       intervalMs: all.intervalMs,

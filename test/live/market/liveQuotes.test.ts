@@ -20,7 +20,7 @@ it.effect("a quote whose first price fails with a defect costs nothing", () =>
     const limiter = yield* RateLimiter
     const ticks = QuoteTicks.of({
       quote: () => Effect.die("broken"),
-      tickQuote: () => Effect.die("broken"),
+      tickQuote: () => () => Effect.die("broken"),
       wheel: yield* makeTimerWheel
     })
     const quotes = yield* makeLiveQuotes({ hub: scene.hub, limiter, usage: yield* UsageStore }).pipe(
