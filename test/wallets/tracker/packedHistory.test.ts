@@ -27,7 +27,7 @@ const Trade = Schema.Struct({
   lamports: Amount,
   otherToken: Schema.optionalKey(Schema.Struct({ mint: Mint, amount: Schema.BigInt, decimals: Decimals })),
   solUsdNanos: Amount,
-  priceUsd: Schema.NullOr(Count),
+  priceUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))),
   volumeUsdNanos: Amount,
   feeUsdNanos: Schema.optionalKey(Amount),
   feeLamports: Schema.optionalKey(Schema.BigInt),
