@@ -4,6 +4,7 @@
  */
 import type { MarketControlFrame, MarketDataFrame, SubscribeMessage } from "../api/schemas/MarketFrame.ts"
 import type { LiveGap } from "../api/schemas/LiveFrame.ts"
+import { jsonOf } from "../domain/jsonOf.ts"
 
 /** A subscription of `watchMarket`: channel, parameters and a name. Without a name, its place in the list names it. */
 export type MarketSubscription = SubscribeMessage extends infer M
@@ -84,7 +85,7 @@ export class MarketMemory {
   messageOf(id: string): string {
     const place = this.#places.get(id)
     const message = { ...place?.message, ...(place?.at != null && { resume: place.at }) }
-    return JSON.stringify(message, (_, part: unknown) => (typeof part === "bigint" ? part.toString() : part))
+    return jsonOf(message)
   }
 
   /** Remembers the stream of a new connection. */

@@ -1,6 +1,7 @@
 /** Fills of a replay: intended swaps, executed against the recorded state. A live market has none. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { Address } from "../domain/Address.ts"
+import { jsonOf } from "../domain/jsonOf.ts"
 import { CurrentReplay, type OpenReplay, type ReplayWatcher } from "../chain/recording/Replay.ts"
 import type { Moment } from "../chain/recording/recordEntry.ts"
 import { Stopped } from "./executeHops.ts"
@@ -75,9 +76,6 @@ export const ReplayFills = Context.Reference<ReplayFills>("fathom/past/ReplayFil
     endsBy: () => false
   })
 })
-
-const textOf = (request: FillRequest): string =>
-  JSON.stringify(request, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))
 
 /** The least output that the slippage allows, rounded down. */
 const leastOut = (quotedOut: bigint, slippageBps: number): bigint =>
@@ -183,7 +181,7 @@ export class FillBooks implements ReplayWatcher {
 
   post(owner: string, request: FillRequest): Fill | NotTaken {
     const { book, posted } = this.#of(owner)
-    const text = textOf(request)
+    const text = jsonOf(request)
     const earlier = posted.get(request.id)
     const known = book.get(request.id)
     if (earlier !== undefined && known !== null) {

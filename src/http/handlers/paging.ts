@@ -2,6 +2,7 @@
 import { Clock, Effect } from "effect"
 import { catalogue } from "../../api/errors/catalogue.ts"
 import { InvalidCursor } from "../../api/errors/problems.ts"
+import { jsonOf } from "../../domain/jsonOf.ts"
 import type { Pin } from "../../market/memory/PinnedViews.ts"
 import { type OrderKey, readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
 
@@ -29,13 +30,10 @@ export const startOf = <Place>(
 export const nextOf = (last: OrderKey | null, selectors: Selectors): Effect.Effect<string | null> =>
   Effect.map(Clock.currentTimeMillis, (nowMs) => (last === null ? null : writeCursor(selectors, last, nowMs)))
 
-const textOf = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? part.toString() : part))
-
 /** The selectors that a cursor is sealed with: operation, filters, rows of a page. */
 export const sealedBy = (operation: string, selectors: object, limit: number): Selectors => [
   operation,
-  textOf(selectors),
+  jsonOf(selectors),
   String(limit)
 ]
 

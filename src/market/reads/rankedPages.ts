@@ -1,5 +1,6 @@
 import { Effect, Semaphore } from "effect"
 import type { Mint } from "../../domain/Address.ts"
+import { jsonOf } from "../../domain/jsonOf.ts"
 import { ViewExpired } from "../../api/schemas/MarketViews.ts"
 import type { RankedView } from "./movement.ts"
 import { type RankedPage, rankedPage } from "./pages.ts"
@@ -13,10 +14,6 @@ export interface PageRequest {
 
 /** Pages can be read for a minute after the first page. First pages within 2 s share a view. */
 const LIMITS = { lifeMs: 60_000, most: 256, sharedMs: 2000 }
-
-/** Text that is equal for equal selectors. */
-const keyOf = (selectors: object): string =>
-  JSON.stringify(selectors, (_, part: unknown) => (typeof part === "bigint" ? part.toString() : part))
 
 /**
  * Pages of pinned rankings, at most `most` rankings at once. `warm` gets the tokens of a new view whose pools are not
@@ -53,7 +50,7 @@ export const makeRankedPages = Effect.fnUntraced(function* <Row>(
     make: Effect.Effect<RankedView<Row>>
   ): Effect.fn.Return<RankedPage<Row>, ViewExpired> {
     if (pin === null) {
-      const key = keyOf(selectors)
+      const key = jsonOf(selectors)
       const { pin: first, view } = views.recent(key, nowMs) ?? (yield* making.withPermits(1)(open(key, nowMs, make)))
       return rankedPage(view, first, limit, nowMs)
     }

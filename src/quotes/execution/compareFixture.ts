@@ -1,6 +1,7 @@
 /** Compares one fixture with the engine: quotes every case and compares the result to the unit. */
 import { isUnpriceable, type Pool, type Swap, type Unpriceable } from "../../programs/interface/Program.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
+import { jsonOf } from "../../domain/jsonOf.ts"
 import { bigintOf, type Entry, type Fixture, textOf } from "./poolFixture.ts"
 import { agrees, type CaseFormat } from "./caseFormat.ts"
 import { decodePools } from "./decodeFixture.ts"
@@ -85,9 +86,6 @@ const quoteFirst = (pools: ReadonlyArray<Pool | Unpriceable>, entry: Entry, cloc
   return failed !== undefined && isUnpriceable(failed) ? decline(failed) : { reason: "no pool of a known program" }
 }
 
-const shown = (value: unknown): string =>
-  JSON.stringify(value, (_, field: unknown) => (typeof field === "bigint" ? String(field) : field))
-
 /** True when the entry is tagged `oldRounding`: by a flag, by the value of some field, or in a list of tags. */
 const oldRounding = (entry: Entry): boolean =>
   entry["oldRounding"] === true || Object.values(entry).flat().includes("oldRounding")
@@ -117,13 +115,13 @@ export const compareFixture = (
     const format = formats.find(({ describes }) => describes(entry))
     const given = outcomeFor(entry)
     if ("reason" in given) {
-      note(`refused (${given.reason}) ${shown(entry)}`)
+      note(`refused (${given.reason}) ${jsonOf(entry)}`)
       return "refused"
     }
     if ((format?.agrees ?? agrees)(entry, given)) {
       return "exact"
     }
-    note(`wrong ${shown(given)} for ${shown(entry)}`)
+    note(`wrong ${jsonOf(given)} for ${jsonOf(entry)}`)
     return "wrong"
   }
 
@@ -136,7 +134,7 @@ export const compareFixture = (
     if (entry["programError"] === "AccountNotEnoughKeys") {
       return "errorsSkipped"
     }
-    note(`filled what the program refused: ${shown(given)} for ${shown(entry)}`)
+    note(`filled what the program refused: ${jsonOf(given)} for ${jsonOf(entry)}`)
     return "errorsWrong"
   }
 
