@@ -3,7 +3,8 @@
  *
  * A process of its own serves blocks of 5 MB, made by the simulator, as fast as they are asked for. This one follows them
  * through `TradeBlocks` and watches its own event loop; then it reads some of the same blocks on its main thread, for
- * comparison. `delay` is how late a timer of one millisecond fires, in milliseconds, and
+ * comparison. `afterArrivalMs` is the time from the end of a block that was on its way for 200 ms, as over a network, until it is
+ * delivered. `delay` is how late a timer of one millisecond fires, in milliseconds, and
  * `longestCollection` the longest pause of this process's garbage collector, which is part of it.
  */
 import { NodeHttpClient } from "@effect/platform-node"
@@ -22,6 +23,9 @@ const WARM = 24
 const FIRST = 1_000
 const TIMER_MS = 1
 const NS_PER_MS = 1e6
+/** How long a block of `afterArrivalMs` is on its way, and how many there are. */
+const ON_ITS_WAY_MS = 200
+const SLOW_BLOCKS = 12
 
 /** Runs the work and returns the delays of timers meanwhile. */
 const watched = async (work: () => Promise<unknown>) => {
@@ -65,18 +69,30 @@ const take = (feed: TradeBlocks["Service"], after: number, blocks: number) =>
   feed.follow(after).pipe(Stream.take(blocks), Stream.runForEach(count))
 
 /** Threads start, code warms up and the heap settles on other blocks than those that are measured. */
-const following = (rpcUrl: string) =>
+const following = (rpcUrl: string, blocks: number, concurrency: number) =>
   TradeBlocks.use((feed) =>
     take(feed, FIRST - WARM, WARM).pipe(
-      Effect.andThen(Effect.promise(() => watched(() => Effect.runPromise(take(feed, FIRST, BLOCKS)))))
+      Effect.andThen(Effect.promise(() => watched(() => Effect.runPromise(take(feed, FIRST, blocks)))))
     )
   ).pipe(
     Effect.provide(
-      TradeBlocks.layerRpc({ rpcUrl, blocks: { poll: Duration.millis(50) } }).pipe(
+      TradeBlocks.layerRpc({ rpcUrl, blocks: { poll: Duration.millis(50), concurrency } }).pipe(
         Layer.provide(NodeHttpClient.layerUndici)
       )
     )
   )
+
+/** How long one block takes from the end of its arrival. */
+const afterArrival = async (): Promise<number> => {
+  const { port, reach, stop } = await startBlockServer(ON_ITS_WAY_MS)
+  reach(FIRST + SLOW_BLOCKS)
+  try {
+    const { elapsedMs } = await Effect.runPromise(following(`http://127.0.0.1:${port}`, SLOW_BLOCKS, 1))
+    return elapsedMs / SLOW_BLOCKS - ON_ITS_WAY_MS
+  } finally {
+    stop()
+  }
+}
 
 const readHere = async (rpcUrl: string, slot: number): Promise<void> => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getBlock", params: [slot] })
@@ -91,7 +107,7 @@ const measure = async (): Promise<void> => {
   const rpcUrl = `http://127.0.0.1:${port}`
   try {
     const idle = await watched(() => Effect.runPromise(Effect.sleep("2 seconds")))
-    const inWorker = await Effect.runPromise(following(rpcUrl))
+    const inWorker = await Effect.runPromise(following(rpcUrl, BLOCKS, 2))
     const onMain = await watched(async () => {
       for (let i = 1; i <= 6; i++) {
         await readHere(rpcUrl, FIRST + i)
@@ -105,6 +121,7 @@ const measure = async (): Promise<void> => {
       blocksPerSecond: Number(((BLOCKS * 1000) / inWorker.elapsedMs).toFixed(1)),
       idle,
       inWorker,
+      afterArrivalMs: Number((await afterArrival()).toFixed(1)),
       onMain
     })
   } finally {

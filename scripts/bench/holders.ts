@@ -59,10 +59,14 @@ const cpuMs = (since: NodeJS.CpuUsage): number => {
 const main = async (): Promise<void> => {
   const before = await used()
   const table = new HolderTable()
-  const elements = new ListElements((element) => {
-    const { account } = JSON.parse(element)
-    const data = Buffer.from(account.data[0], "base64")
-    table.add(toBase58(data.subarray(0, 32)) as Address, data.readBigUInt64LE(32))
+  const elements = new ListElements({
+    property: "value",
+    mostBytes: 65_536,
+    visit: (element) => {
+      const { account } = JSON.parse(element)
+      const data = Buffer.from(account.data[0], "base64")
+      table.add(toBase58(data.subarray(0, 32)) as Address, data.readBigUInt64LE(32))
+    }
   })
   let [readMs, longestMs, bytes] = [0, 0, 0]
   const add = (text: string): void => {

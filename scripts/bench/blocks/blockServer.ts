@@ -1,6 +1,7 @@
 /**
  * A node that has nothing but blocks of 5 MB, made by the simulator: `blockServer.ts` in a process of its own. It prints its
- * address and the size of its blocks as one JSON line. Each line on its input is the newest slot from then on.
+ * address and the size of its blocks as one JSON line. Each line on its input is the newest slot from then on. Its
+ * argument is the number of milliseconds that a block is on its way; 0 by default.
  */
 import { Result } from "effect"
 import { createServer } from "node:http"
@@ -29,6 +30,9 @@ const bodies = (): ReadonlyArray<string> => {
 
 // A real node has a machine of its own.
 setPriority(constants.priority.PRIORITY_LOW)
+
+const onItsWayMs = Number(process.argv[2] ?? 0)
+const PIECES = 20
 
 const state = { head: 0 }
 const ready = bodies()
@@ -66,7 +70,23 @@ const server = createServer((request, response) => {
   request.on("end", () => {
     const { method, params } = JSON.parse(Buffer.concat(chunks).toString())
     response.writeHead(200, { "content-type": "application/json" })
-    response.end(`{"jsonrpc":"2.0","id":1,"result":${answer(method, params ?? [])}}`)
+    const text = `{"jsonrpc":"2.0","id":1,"result":${answer(method, params ?? [])}}`
+    if (onItsWayMs === 0 || method !== "getBlock") {
+      response.end(text)
+      return
+    }
+    const startedAt = performance.now()
+    let sent = 0
+    const timer = setInterval(() => {
+      const due = Math.min(PIECES, Math.floor(((performance.now() - startedAt) * PIECES) / onItsWayMs))
+      const upTo = Math.floor((due * text.length) / PIECES)
+      response.write(text.slice(sent, upTo))
+      sent = upTo
+      if (due === PIECES) {
+        clearInterval(timer)
+        response.end()
+      }
+    }, onItsWayMs / PIECES)
   })
 })
 server.listen(0, "127.0.0.1", () => {

@@ -26,6 +26,14 @@ export interface PackedReply<Message> {
   readonly transfer: Array<ArrayBuffer>
 }
 
+/** Decodes and packs a block while its answer arrives. */
+export interface BlockDecoder<Message> {
+  /** Takes the next transaction, as the node states it. */
+  readonly add: (transaction: unknown) => void
+  /** Takes the result of `getBlock` without the transactions before. Returns null when it is not the rest of a block. */
+  readonly end: (rest: unknown) => PackedReply<Message> | null
+}
+
 /** A packed block, or why there is none. */
 export type BlockReply<Message> =
   | { readonly _tag: "block"; readonly id: number; readonly message: Message }

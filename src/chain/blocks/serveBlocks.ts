@@ -1,16 +1,26 @@
-/** The thread behind `blockReader.ts`: requests, parses and decodes blocks. */
-import { Duration, Effect, Fiber, ManagedRuntime, Result } from "effect"
+/** The thread behind `blockReader.ts`: requests blocks and decodes them while they arrive. */
+import { Duration, Effect, Fiber, ManagedRuntime, Result, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { parentPort, workerData } from "node:worker_threads"
-import type { BlockReply, BlockRequest, BlockWorkerSettings, PackedReply } from "./blockMessages.ts"
+import { UnusableText } from "../../operations/boundedText.ts"
+import type { BodyRead } from "../../operations/upstreamHttp.ts"
+import type { BlockDecoder, BlockReply, BlockRequest, BlockWorkerSettings, PackedReply } from "./blockMessages.ts"
 import { ChainUnavailable } from "../ChainUnavailable.ts"
-import { makeRpcCall } from "../rpc/rpcHttp.ts"
+import { parseJson } from "../rpc/accountJson.ts"
+import { ListElements } from "../rpc/listElements.ts"
+import { makeReadingRpcCall, resultOf } from "../rpc/rpcHttp.ts"
 import { rpcNode } from "../rpc/rpcSettings.ts"
 import { blockCommitment } from "../Commitment.ts"
 import { lowerThreadPriority } from "./threadPriority.ts"
 
-/** Decodes and packs the result of `getBlock`; null when it is not a block. Pure. */
-export type DecodeBlock<Message> = (slot: number, result: unknown) => PackedReply<Message> | null
+const METHOD = "getBlock"
+/** The most bytes of an answer. */
+const MOST_BYTES = 2 ** 28
+/** The most bytes of one transaction as JSON. Its log and its inner instructions are limited by the chain. */
+const MOST_TRANSACTION = 2 ** 24
+
+/** Makes the decoder of the block of a slot. It is pure. */
+export type OpenBlock<Message> = (slot: number) => BlockDecoder<Message>
 
 const failure = (id: number, { reason, detail, rpcCode, retryAfterMs }: ChainUnavailable): BlockReply<never> => ({
   _tag: "failure",
@@ -21,29 +31,42 @@ const failure = (id: number, { reason, detail, rpcCode, retryAfterMs }: ChainUna
   retryAfterMs
 })
 
-const decoded = <Message>(
-  decode: DecodeBlock<Message>,
-  slot: number,
-  answer: unknown
-): Result.Result<PackedReply<Message>, ChainUnavailable> => {
-  const detail = "getBlock: an unexpected answer"
-  try {
-    const block = decode(slot, answer)
-    return block === null ? Result.fail(new ChainUnavailable({ reason: "invalid", detail })) : Result.succeed(block)
-  } catch {
-    // A decoder that throws costs one block, not all of them.
-    return Result.fail(new ChainUnavailable({ reason: "invalid", detail: "getBlock: the decoder failed" }))
-  }
-}
+/** Runs a step of a decoder. A decoder that throws costs one block, not all of them. */
+const step = <A>(run: () => A): Effect.Effect<A, UnusableText> =>
+  Effect.try({ try: run, catch: () => new UnusableText({ detail: "an answer that cannot be decoded" }) })
 
-const unknownNode = new ChainUnavailable({ reason: "invalid", detail: "getBlock: no such node" })
+const invalid = (detail: string) => new ChainUnavailable({ reason: "invalid", detail: `${METHOD}: ${detail}` })
 
-const readerOf = <Message>(settings: BlockWorkerSettings, decode: DecodeBlock<Message>) =>
+/** Reads the answer of `getBlock`. The decoder gets each transaction as soon as it has arrived. */
+const readAnswer =
+  <Message>({ add, end }: BlockDecoder<Message>): BodyRead<Result.Result<PackedReply<Message>, ChainUnavailable>> =>
+  (bytes) =>
+    Effect.suspend(() => {
+      const elements = new ListElements({
+        property: "transactions",
+        mostBytes: MOST_TRANSACTION,
+        visit: (text) => add(parseJson(text))
+      })
+      let size = 0
+      const take = (chunk: Uint8Array) => {
+        size += chunk.length
+        return size > MOST_BYTES
+          ? Effect.fail(new UnusableText({ detail: `an answer of more than ${MOST_BYTES} bytes`, isTooLarge: true }))
+          : step(() => elements.add(chunk))
+      }
+      const packed = () =>
+        Result.flatMap(resultOf(METHOD, elements.rest()), (rest) =>
+          Result.fromNullishOr(end(rest), () => invalid("an unexpected answer"))
+        )
+      return Effect.andThen(Stream.runForEach(bytes, take), step(packed))
+    })
+
+const readerOf = <Message>(settings: BlockWorkerSettings, open: OpenBlock<Message>) =>
   Effect.gen(function* () {
     const { concurrency, retries, rpcUrls, timeoutMs } = settings
     const calls = yield* Effect.forEach(rpcUrls, (url) => {
       const node = rpcNode(url)
-      return makeRpcCall({ concurrency, retries, timeout: Duration.millis(timeoutMs) }, { node: () => node })
+      return makeReadingRpcCall({ concurrency, retries, timeout: Duration.millis(timeoutMs) }, { node: () => node })
     })
     const options = {
       commitment: blockCommitment(settings.commitment),
@@ -53,13 +76,11 @@ const readerOf = <Message>(settings: BlockWorkerSettings, decode: DecodeBlock<Me
       rewards: false
     }
     return (slot: number, node: number) =>
-      (calls[node]?.("getBlock", [slot, options]) ?? Effect.fail(unknownNode)).pipe(
-        Effect.flatMap((answer) => Effect.fromResult(decoded(decode, slot, answer)))
-      )
+      calls[node]?.(METHOD, [slot, options], () => readAnswer(open(slot))) ?? Effect.fail(invalid("no such node"))
   })
 
 /** Reads blocks for the thread that started this one, until it is terminated. Only the entry of a worker calls it. */
-export const serveBlocks = <Message>(decode: DecodeBlock<Message>): void => {
+export const serveBlocks = <Message>(open: OpenBlock<Message>): void => {
   const port = parentPort
   if (port === null) {
     return
@@ -67,7 +88,7 @@ export const serveBlocks = <Message>(decode: DecodeBlock<Message>): void => {
   lowerThreadPriority()
   const settings: BlockWorkerSettings = workerData
   const runtime = ManagedRuntime.make(FetchHttpClient.layer)
-  const reader = runtime.runPromise(readerOf(settings, decode))
+  const reader = runtime.runPromise(readerOf(settings, open))
   const running = new Map<number, Fiber.Fiber<void>>()
 
   const send = (id: number, { message, transfer }: PackedReply<Message>): void => {
@@ -79,7 +100,7 @@ export const serveBlocks = <Message>(decode: DecodeBlock<Message>): void => {
     const work = Effect.promise(() => reader).pipe(
       Effect.flatMap((readBlock) => readBlock(slot, node)),
       // Every request gets a reply.
-      Effect.catchDefect(() => Effect.fail(new ChainUnavailable({ reason: "invalid", detail: "getBlock: a defect" }))),
+      Effect.catchDefect(() => Effect.fail(invalid("a defect"))),
       Effect.match({
         onFailure: (error) => port.postMessage(failure(id, error)),
         onSuccess: (block) => send(id, block)

@@ -1,9 +1,15 @@
 /** The module that the thread which reads blocks runs. */
 import { serveBlocks } from "../blocks/serveBlocks.ts"
-import { decodeToRows } from "./decodeBlock.ts"
+import { AnswerRows } from "./decodeBlock.ts"
 import { packBlock } from "./PackedTransactions.ts"
 
-serveBlocks((slot, result) => {
-  const block = decodeToRows(slot, result)
-  return block === null ? null : packBlock(block)
+serveBlocks((slot) => {
+  const rows = new AnswerRows(slot)
+  return {
+    add: (transaction) => rows.add(transaction),
+    end: (rest) => {
+      const block = rows.end(rest)
+      return block === null ? null : packBlock(block)
+    }
+  }
 })

@@ -16,7 +16,14 @@ import { liquidityChangesOf } from "./liquidityChanges.ts"
 import { walletOpeningsOf } from "./walletOpenings.ts"
 import { walletMovesOf } from "./walletMoves.ts"
 import { makeSupplyChanges, supplyChangesOf } from "./supplyChanges.ts"
-import { type BlockEntries, readBlock, type Transaction, transactionsOf } from "./transaction.ts"
+import {
+  type MalformedTransaction,
+  positionOf,
+  readBlock,
+  readEntry,
+  type Transaction,
+  transactionsOf
+} from "./transaction.ts"
 import type { BlockTransaction, TradeBlock } from "./TradeBlock.ts"
 import { walletTransfersOf } from "./walletTransfers.ts"
 
@@ -119,24 +126,22 @@ export const blockOf = (place: BlockPlace, transactions: ReadonlyArray<DecodedTr
   transactions: transactions.flatMap((transaction) => transaction?.kept ?? [])
 })
 
-/** Decodes the transactions of a block, one after the other; null for a malformed one. */
-function* decodedOf(block: BlockEntries): Generator<DecodedTransaction | null> {
-  let place = 0
-  for (const read of transactionsOf(block)) {
-    yield Result.isFailure(read) ? null : decodeTransaction(read.success, read.success.indexInBlock ?? place)
-    place += 1
-  }
-}
+/** Decodes a transaction that was read from its place in a block; null for a malformed one. */
+const decodedRead = (
+  read: Result.Result<Transaction, MalformedTransaction>,
+  place: number
+): DecodedTransaction | null =>
+  Result.isFailure(read) ? null : decodeTransaction(read.success, read.success.indexInBlock ?? place)
 
 /** Decodes the result of `getBlock`; null when it is not a block. */
 export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null => {
   const block = readBlock(slot, answer)
-  return block === null ? null : blockOf(block, Array.from(decodedOf(block)))
+  return block === null ? null : blockOf(block, Array.from(transactionsOf(block), decodedRead))
 }
 
 /** Packs decoded transactions, one at a time and in order, so that no more than one of them is there as objects. */
 export class BlockRows {
-  readonly #writer = new RowWriter("own")
+  readonly #writer = new RowWriter("block")
   readonly #rows: Array<number> = []
   readonly #found: Array<Findings | null> = []
 
@@ -152,20 +157,39 @@ export class BlockRows {
   block(place: BlockPlace): TradeBlock {
     return {
       ...headOf(place, this.#found),
-      transactions: new PackedTransactions(this.#writer.block(this.#rows, null))
+      transactions: new PackedTransactions(this.#writer.block(this.#rows, place.blockTime))
     }
   }
 }
 
-/** Decodes and packs the result of `getBlock`; null when it is not a block. */
-export const decodeToRows = (slot: number, answer: unknown): TradeBlock | null => {
-  const block = readBlock(slot, answer)
-  if (block === null) {
-    return null
+/** Decodes and packs the result of `getBlock` while its transactions arrive. */
+export class AnswerRows {
+  readonly #slot: number
+  readonly #rows = new BlockRows()
+  #next = 0
+
+  constructor(slot: number) {
+    this.#slot = slot
   }
-  const rows = new BlockRows()
-  for (const decoded of decodedOf(block)) {
-    rows.add(decoded)
+
+  /** Adds the next transaction, as the node states it. */
+  add(entry: unknown): void {
+    const place = this.#next++
+    // The time of the block is packed at its end. Nodes may state it after the transactions.
+    const surroundings = { slot: this.#slot, blockTime: null, indexInBlock: positionOf(entry, place) }
+    this.#rows.add(decodedRead(readEntry(entry, surroundings), place))
   }
-  return rows.block(block)
+
+  /** The block, from the rest of the result with any transactions that were not added. Null when it is not a block. */
+  end(rest: unknown): TradeBlock | null {
+    const block = readBlock(this.#slot, rest)
+    if (block === null) {
+      return null
+    }
+    block.entries.forEach((entry) => this.add(entry))
+    return this.#rows.block(block)
+  }
 }
+
+/** Decodes and packs the result of `getBlock`; null when it is not a block. */
+export const decodeToRows = (slot: number, answer: unknown): TradeBlock | null => new AnswerRows(slot).end(answer)

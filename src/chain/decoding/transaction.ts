@@ -166,7 +166,7 @@ export interface BlockEntries {
 }
 
 /** The position that the entry states, as in blocks whose votes are left out; otherwise its place in the list. */
-const positionOf = (entry: unknown, place: number): number =>
+export const positionOf = (entry: unknown, place: number): number =>
   isFields(entry) && isCount(entry["index"]) ? entry["index"] : place
 
 /**

@@ -1,5 +1,5 @@
 /** The module that runs in the thread which reads blocks for a recording. */
 import { serveBlocks } from "../blocks/serveBlocks.ts"
-import { packRawBlock } from "./rawBlock.ts"
+import { rawBlockDecoder } from "./rawBlock.ts"
 
-serveBlocks(packRawBlock)
+serveBlocks(rawBlockDecoder)

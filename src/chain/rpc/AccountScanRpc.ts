@@ -17,6 +17,8 @@ import { ListElements } from "./listElements.ts"
 const METHOD = "getProgramAccounts"
 /** A scan may take this many times the longest silence: half an hour by default. */
 const MOST_SILENCES = 90
+/** The most bytes of one account as JSON. */
+const MOST_ACCOUNT = 65_536
 
 type Visit = (data: Uint8Array, address: Address) => boolean
 
@@ -50,10 +52,14 @@ const reading =
   <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string | null, E | UnusableText> =>
     Effect.suspend(() => {
       const state = { isEnded: false }
-      const elements = new ListElements((element) => {
-        if (!state.isEnded) {
-          const { address, data } = accountOf(element, slice.length)
-          state.isEnded = !visit(data, address)
+      const elements = new ListElements({
+        property: "value",
+        mostBytes: MOST_ACCOUNT,
+        visit: (element) => {
+          if (!state.isEnded) {
+            const { address, data } = accountOf(element, slice.length)
+            state.isEnded = !visit(data, address)
+          }
         }
       })
       return bytes.pipe(

@@ -10,57 +10,77 @@ const COMMA = 0x2c
 
 /** `{"result":{"value":[…` opens the list at the third level. */
 const LIST_DEPTH = 3
-/** The most bytes that one element may have, and the text around the list. */
-const MOST_BYTES = 65_536
 
 /** Bytes that are kept from one chunk to the next. */
 class Kept {
+  readonly #mostBytes: number
   #parts: Array<Uint8Array> = []
   #size = 0
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes
+  }
 
   add(bytes: Uint8Array): void {
     if (bytes.length > 0) {
       this.#size += bytes.length
       this.#parts.push(bytes)
     }
-    if (this.#size > MOST_BYTES) {
+    if (this.#size > this.#mostBytes) {
       throw new RangeError("an element or the rest is too long")
     }
   }
 
-  take(): string {
+  text(): string {
     const [only] = this.#parts
     const whole = only !== undefined && this.#parts.length === 1 ? only : Buffer.concat(this.#parts)
+    return Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).toString("utf8")
+  }
+
+  take(): string {
+    const text = this.text()
     this.#parts = []
     this.#size = 0
-    return Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).toString("utf8")
+    return text
   }
 }
 
+export interface ListElementsOptions {
+  /** The property of the result that holds the list. Its name is of letters. */
+  readonly property: string
+  /** The most bytes that one element may have, and the text around the list. */
+  readonly mostBytes: number
+  /** Takes the JSON text of an element. */
+  readonly visit: (element: string) => void
+}
+
 /**
- * Splits the bytes of an answer `{"result":{"context":…,"value":[…]}}` into the elements of its list, each as JSON
- * text, and the rest, whose list is empty. Elements are objects; the order of the properties does not matter. Throws a
- * RangeError when an element or the rest is longer than 64 KiB.
+ * Splits the bytes of an answer like `{"result":{"context":…,"value":[…]}}` into the elements of its list, each as JSON
+ * text, and the rest, whose list is empty. The order of the properties does not matter. Throws a RangeError when an
+ * element or the rest is too long.
  */
 export class ListElements {
   readonly #visit: (element: string) => void
-  readonly #rest = new Kept()
-  readonly #element = new Kept()
+  readonly #opening: RegExp
+  readonly #rest: Kept
+  readonly #element: Kept
   #depth = 0
   #inText = false
   #isEscaped = false
   #inList = false
-  #inElement = false
 
-  constructor(visit: (element: string) => void) {
+  constructor({ mostBytes, property, visit }: ListElementsOptions) {
     this.#visit = visit
+    this.#opening = new RegExp(`"${property}"\\s*:\\s*\\[$`, "u")
+    this.#rest = new Kept(mostBytes)
+    this.#element = new Kept(mostBytes)
   }
 
   /** Adds the next bytes. They must not be changed afterwards. */
   add(bytes: Uint8Array): void {
     let from = 0
     const flush = (to: number): void => {
-      const kept = this.#inElement ? this.#element : this.#rest
+      const kept = this.#inList ? this.#element : this.#rest
       kept.add(bytes.subarray(from, to))
       from = to
     }
@@ -75,31 +95,30 @@ export class ListElements {
           this.#inText = true
           break
         case OPEN_OBJECT:
-          if (this.#inList && this.#depth === LIST_DEPTH) {
-            flush(at)
-            this.#inElement = true
-          }
           this.#depth++
           break
         case OPEN_LIST:
           this.#depth++
-          this.#inList ||= this.#depth === LIST_DEPTH
+          if (this.#depth === LIST_DEPTH) {
+            flush(at + 1)
+            this.#inList = this.#opening.test(this.#rest.text())
+          }
           break
         case CLOSE_OBJECT:
           this.#depth--
-          if (this.#inElement && this.#depth === LIST_DEPTH) {
-            flush(at + 1)
-            this.#inElement = false
-            this.#visit(this.#element.take())
-          }
           break
         case CLOSE_LIST:
-          this.#inList &&= this.#depth !== LIST_DEPTH
+          if (this.#inList && this.#depth === LIST_DEPTH) {
+            flush(at)
+            this.#endElement()
+            this.#inList = false
+          }
           this.#depth--
           break
         case COMMA:
           if (this.#inList && this.#depth === LIST_DEPTH) {
             flush(at)
+            this.#endElement()
             from = at + 1
           }
           break
@@ -114,18 +133,30 @@ export class ListElements {
     return this.#rest.take()
   }
 
+  #endElement(): void {
+    const element = this.#element.take()
+    // An empty list has no elements, but may have spaces.
+    if (element.trim() !== "") {
+      this.#visit(element)
+    }
+  }
+
   /** The index of the quote that ends the text, or of the last byte. */
   #pastText(bytes: Uint8Array, from: number): number {
+    let isEscaped = this.#isEscaped
     for (let at = from; at < bytes.length; at++) {
-      if (this.#isEscaped) {
+      const byte = bytes[at]
+      if (isEscaped) {
+        isEscaped = false
+      } else if (byte === QUOTE) {
         this.#isEscaped = false
-      } else if (bytes[at] === BACKSLASH) {
-        this.#isEscaped = true
-      } else if (bytes[at] === QUOTE) {
         this.#inText = false
         return at
+      } else {
+        isEscaped = byte === BACKSLASH
       }
     }
+    this.#isEscaped = isEscaped
     return bytes.length - 1
   }
 }

@@ -1,9 +1,9 @@
 /** JSON-RPC calls over HTTP, with deadlines and retries. */
 import { ByteSize, Duration, Effect, Redacted, Result, Schema, Semaphore } from "effect"
-import { HttpClientRequest } from "effect/http"
+import { type HttpClient, HttpClientRequest } from "effect/http"
 import { retryTransient, withDeadline } from "../../operations/protection.ts"
 import type { UpstreamFailure } from "../../operations/UpstreamFailure.ts"
-import { makeExchange, type Reply } from "../../operations/upstreamHttp.ts"
+import { type BodyRead, makeExchange, makeReadingExchange, type Reply } from "../../operations/upstreamHttp.ts"
 import { parseJson } from "./accountJson.ts"
 import { ChainUnavailable } from "../ChainUnavailable.ts"
 import {
@@ -129,24 +129,30 @@ const UNHEALTHY = -32005
 export const isOfNode = ({ reason, rpcCode }: ChainUnavailable): boolean =>
   reason === "rate_limited" || (reason !== "invalid" && (rpcCode === undefined || rpcCode === UNHEALTHY))
 
-/** Calls nodes, with at most `concurrency` calls in flight. Redirects are not followed. */
-export const makeRpcCall = Effect.fnUntraced(function* (settings: CallSettings, target: CallTarget) {
-  const exchange = yield* makeExchange
+/** A call, and how its request is sent and its answer read, once. */
+interface Sending<A> {
+  readonly method: string
+  readonly params: ReadonlyArray<unknown>
+  readonly timeout?: Duration.Duration
+  readonly send: (
+    request: HttpClientRequest.HttpClientRequest
+  ) => Effect.Effect<Result.Result<A, ChainUnavailable>, UpstreamFailure>
+}
+
+/** Attempts of calls to nodes, with at most `concurrency` calls in flight. Redirects are not followed. */
+const makeAttempts = Effect.fnUntraced(function* (settings: CallSettings, target: CallTarget) {
   const permits = yield* Semaphore.make(settings.concurrency)
   const { hasOthers = false, onFailure = () => undefined } = target
 
-  const call: RpcCall = (method, params, timeout = settings.timeout, maxBytes = MAX_BODY) => {
+  return <A>({ method, params, send, timeout = settings.timeout }: Sending<A>): Effect.Effect<A, ChainUnavailable> => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
-    const rules = { maxBytes, ...(method === SEARCH_METHOD && { statuses: EXPLAINED_STATUSES }) }
     const attempt = (node: RpcNode, times: number) => {
       const post = HttpClientRequest.post(Redacted.value(node.rpcUrl))
       const patience = Duration.times(FIRST_DEADLINE, 2 ** times)
-      return exchange(HttpClientRequest.bodyText(post, body, "application/json"), rules).pipe(
+      return send(HttpClientRequest.bodyText(post, body, "application/json")).pipe(
         withDeadline(hasOthers ? Duration.min(timeout, patience) : timeout),
         Effect.mapError(failedCall(method)),
-        Effect.flatMap((reply) =>
-          Effect.fromResult(Result.mapError(resultOfReply(method, reply), (failure) => refusedBy(failure, node)))
-        ),
+        Effect.flatMap((result) => Effect.fromResult(Result.mapError(result, (failure) => refusedBy(failure, node)))),
         Effect.tapError((failure) => Effect.sync(() => (isOfNode(failure) ? onFailure(node, failure) : undefined)))
       )
     }
@@ -158,5 +164,39 @@ export const makeRpcCall = Effect.fnUntraced(function* (settings: CallSettings, 
       )
     })
   }
+})
+
+/** Calls nodes, with at most `concurrency` calls in flight. Redirects are not followed. */
+export const makeRpcCall = Effect.fnUntraced(function* (settings: CallSettings, target: CallTarget) {
+  const exchange = yield* makeExchange
+  const attempts = yield* makeAttempts(settings, target)
+
+  const call: RpcCall = (method, params, timeout, maxBytes = MAX_BODY) => {
+    const rules = { maxBytes, ...(method === SEARCH_METHOD && { statuses: EXPLAINED_STATUSES }) }
+    return attempts({
+      method,
+      params,
+      ...(timeout !== undefined && { timeout }),
+      send: (request) => Effect.map(exchange(request, rules), (reply) => resultOfReply(method, reply))
+    })
+  }
   return call
+})
+
+/** Calls a method of the node and reads the answer while it arrives. Each attempt makes a reader. */
+export type ReadingRpcCall = <A>(
+  method: string,
+  params: ReadonlyArray<unknown>,
+  reader: () => BodyRead<Result.Result<A, ChainUnavailable>>
+) => Effect.Effect<A, ChainUnavailable>
+
+/** Like `makeRpcCall`, for answers that are read while they arrive. */
+export const makeReadingRpcCall: (
+  settings: CallSettings,
+  target: CallTarget
+) => Effect.Effect<ReadingRpcCall, never, HttpClient.HttpClient> = Effect.fnUntraced(function* (settings, target) {
+  const exchange = yield* makeReadingExchange
+  const attempts = yield* makeAttempts(settings, target)
+  return (method, params, reader) =>
+    attempts({ method, params, send: (request) => Effect.suspend(() => exchange(request, reader())) })
 })

@@ -81,6 +81,22 @@ describe("TradeBlocks.layerRpc", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("reads a block in any order of its properties, and none from an answer that ends early", () =>
+    Effect.gen(function* () {
+      const rewards = [{ lamports: 5 }, { lamports: 6 }]
+      const whole = { rewards, transactions: [{}, 7, {}], blockTime: 1_790_000_000, parentSlot: 101 }
+      const text = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { parentSlot: 102, transactions: [{}, {}] } })
+      const node = yield* withNode((slot) =>
+        slot === 102 ? result(whole) : slot === 103 ? response(200, text.slice(0, -4)) : null
+      )
+      const events = yield* first(3, 101, node.rpcUrl)
+      assert.deepStrictEqual(events.map(spelled), ["102", "103-103 unreadable", "104"])
+      const [event] = events
+      const block = event?._tag === "Block" ? event.block : assert.fail("no block")
+      assert.deepInclude(block, { parentSlot: 101, blockTimeMs: 1_790_000_000_000, malformed: 3 })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("replaces a thread that ends, and loses only the block that ended it", () =>
     Effect.gen(function* () {
       const node = yield* withNode(() => null)

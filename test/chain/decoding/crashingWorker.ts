@@ -6,7 +6,7 @@ serveBlocks((slot) => {
   if (slot % 10 === 3) {
     process.exit(1)
   }
-  return packBlock({
+  const block = {
     slot,
     parentSlot: slot - 1,
     blockTimeMs: null,
@@ -14,5 +14,6 @@ serveBlocks((slot) => {
     launches: [],
     supply: [],
     malformed: 0
-  })
+  }
+  return { add: () => undefined, end: () => packBlock(block) }
 })

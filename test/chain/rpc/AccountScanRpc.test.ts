@@ -41,15 +41,15 @@ describe("a scan of the accounts of a program", () => {
   it.effect("may take longer than its timeout while chunks keep arriving", () =>
     Effect.gen(function* () {
       const { end, fiber, reached, write } = yield* begin
-      yield* write(HEAD + accountOf(1))
+      yield* write(`${HEAD}${accountOf(1)},`)
       yield* reached(1)
       for (let n = 2; n <= 6; n++) {
         yield* TestClock.adjust("15 seconds")
-        yield* write(`,${accountOf(n)}`)
+        yield* write(`${accountOf(n)},`)
         yield* reached(n)
       }
       assert.isUndefined(fiber.pollUnsafe())
-      yield* write("]}}")
+      yield* write(`${accountOf(7)}]}}`)
       yield* end
       assert.deepStrictEqual(yield* Fiber.join(fiber), { slot: 7 })
     }).pipe(Effect.scoped)
@@ -58,10 +58,10 @@ describe("a scan of the accounts of a program", () => {
   it.effect("fails once no chunk has arrived for the timeout", () =>
     Effect.gen(function* () {
       const { fiber, reached, write } = yield* begin
-      yield* write(HEAD + accountOf(1))
+      yield* write(`${HEAD}${accountOf(1)},`)
       yield* reached(1)
       yield* TestClock.adjust("19 seconds")
-      yield* write(`,${accountOf(2)}`)
+      yield* write(`${accountOf(2)},`)
       yield* reached(2)
       yield* TestClock.adjust("19 seconds")
       assert.isUndefined(fiber.pollUnsafe())

@@ -3,7 +3,8 @@ import { ListElements } from "../../../src/chain/rpc/listElements.ts"
 
 const split = (text: string, width: number) => {
   const found: Array<unknown> = []
-  const elements = new ListElements((element) => found.push(JSON.parse(element)))
+  const visit = (element: string) => found.push(JSON.parse(element))
+  const elements = new ListElements({ property: "value", mostBytes: 65_536, visit })
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += width) {
     elements.add(bytes.subarray(at, at + width))
@@ -15,11 +16,15 @@ describe("ListElements", () => {
   const value = [
     { pubkey: 'quotes " and \\ and [{,', account: { data: ["AAAA", "base64"], lamports: 5 } },
     {},
-    { nested: [{ deep: [1, { x: "]" }] }], ä: "é" }
+    { nested: [{ deep: [1, { x: "]" }] }], ä: "é" },
+    null,
+    "text, with a comma",
+    [1, [2]]
   ]
   const answers = [
     { jsonrpc: "2.0", result: { context: { slot: 7 }, value }, id: 1 },
-    { id: 1, result: { value, context: { slot: 7, list: [1, { a: 2 }] } } }
+    { id: 1, result: { value, context: { slot: 7, list: [1, { a: 2 }] } } },
+    { id: 1, result: { others: [{ value: [1] }, 2], value, "the value": [3] } }
   ]
 
   it.each([1, 2, 3, 7, 1000])("finds the elements in chunks of any size: %s", (width) => {
