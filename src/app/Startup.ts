@@ -30,16 +30,19 @@ export const PrintsSecrets = Context.Reference<boolean>("fathom/app/Startup/Prin
 
 const readyFile = Config.option(Config.String("READY_FILE"))
 
-/** The mints that can be quoted now. `waiting` is true while the pools or the token of any mint are being loaded. */
+/** The mints that can be quoted now. */
 const quotable = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
+  const engine = yield* QuoteEngine
+  return yield* Effect.filter(mints, (mint) =>
+    Effect.isSuccess(engine.quote({ inputMint: SOL, outputMint: mint, amount: ONE_SOL, slippageBps: SLIPPAGE_BPS }))
+  )
+})
+
+/** True while the pools or the token of any mint are being loaded. */
+const isLoading = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   const book = yield* PoolBook
   const tokens = yield* TokenBook
-  const engine = yield* QuoteEngine
-  const quotes = yield* Effect.forEach(mints, (mint) =>
-    engine.quote({ inputMint: SOL, outputMint: mint, amount: ONE_SOL, slippageBps: SLIPPAGE_BPS }).pipe(Effect.option)
-  )
-  const priced = mints.filter((_, i) => Option.isSome(quotes[i] ?? Option.none()))
-  return { priced, waiting: mints.some((mint) => !book.isLoaded(mint) || tokens.read(mint) === null) }
+  return mints.some((mint) => !book.isLoaded(mint) || tokens.read(mint) === null)
 })
 
 /** Queues the pools and tokens of the market's mints, which load while the rest of the service is built. */
@@ -55,15 +58,16 @@ export const preloaded = Layer.effectDiscard(preload)
 
 /** The mints that can be quoted, once all are loaded or after 15 seconds. */
 const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
-  yield* preload
-  const seen = yield* quotable(mints).pipe(
-    Effect.repeat({
-      schedule: Schedule.spaced("50 millis"),
-      until: ({ priced, waiting }) => priced.length > 0 && !waiting
-    }),
+  // A mint whose loading failed is queued again.
+  const loading = Effect.andThen(Effect.repeat(preload, Schedule.spaced("1 second")), Effect.never)
+  // Quotes come last: hundreds of refusals for cold mints, twenty times a second, would delay the loading.
+  const look = Effect.flatMap(isLoading(mints), (isWaiting) => (isWaiting ? Effect.succeed([]) : quotable(mints)))
+  const seen = yield* look.pipe(
+    Effect.repeat({ schedule: Schedule.spaced("50 millis"), until: (priced) => priced.length > 0 }),
+    Effect.raceFirst(loading),
     Effect.timeoutOption("15 seconds")
   )
-  return Option.isSome(seen) ? seen.value.priced : (yield* quotable(mints)).priced
+  return Option.isSome(seen) ? seen.value : yield* quotable(mints)
 })
 
 interface Start {
