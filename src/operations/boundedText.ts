@@ -22,7 +22,23 @@ const joined = (chunks: ReadonlyArray<Uint8Array>, size: number): Result.Result<
   })
 }
 
-/** Reads bytes as UTF-8 text, at most `maxBytes` of them. The HTTP client itself has no limit. */
+/** Passes on each chunk, at most `maxBytes` bytes in all. The HTTP client itself has no limit. */
+export const forEachChunk = <E, R>(
+  bytes: Stream.Stream<Uint8Array, E, R>,
+  maxBytes: number,
+  take: (chunk: Uint8Array) => Effect.Effect<void, UnusableText>
+): Effect.Effect<void, E | UnusableText, R> =>
+  Effect.suspend(() => {
+    let size = 0
+    return Stream.runForEach(bytes, (chunk) => {
+      size += chunk.length
+      return size > maxBytes
+        ? Effect.fail(new UnusableText({ detail: `an answer of more than ${maxBytes} bytes`, isTooLarge: true }))
+        : take(chunk)
+    })
+  })
+
+/** Reads bytes as UTF-8 text, at most `maxBytes` of them. */
 export const boundedText = <E, R>(
   bytes: Stream.Stream<Uint8Array, E, R>,
   maxBytes: number
@@ -30,12 +46,10 @@ export const boundedText = <E, R>(
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let size = 0
-    const read = Stream.runForEach(bytes, (chunk) => {
+    const read = forEachChunk(bytes, maxBytes, (chunk) => {
       chunks.push(chunk)
       size += chunk.length
-      return size > maxBytes
-        ? Effect.fail(new UnusableText({ detail: `an answer of more than ${maxBytes} bytes`, isTooLarge: true }))
-        : Effect.void
+      return Effect.void
     })
     return Effect.flatMap(read, () => Effect.fromResult(joined(chunks, size)))
   })

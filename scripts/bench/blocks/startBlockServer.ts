@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 
-/** Starts `blockServer.ts`, whose blocks are so long on their way. `reach` makes a slot the newest one of its chain. */
+/** Starts `blockServer.ts`. Each block takes `onItsWayMs` to arrive. `reach` makes a slot the newest one of its chain. */
 export const startBlockServer = async (onItsWayMs = 0) => {
   const file = new URL("blockServer.ts", import.meta.url).pathname
   const server = spawn(process.execPath, [file, String(onItsWayMs)], { stdio: ["pipe", "pipe", "inherit"] })

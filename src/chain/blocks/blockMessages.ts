@@ -30,7 +30,7 @@ export interface PackedReply<Message> {
 export interface BlockDecoder<Message> {
   /** Takes the next transaction, as the node states it. */
   readonly add: (transaction: unknown) => void
-  /** Takes the result of `getBlock` without the transactions before. Returns null when it is not the rest of a block. */
+  /** Takes the result of `getBlock` without the transactions that were added. Returns null when it is not a block. */
   readonly end: (rest: unknown) => PackedReply<Message> | null
 }
 

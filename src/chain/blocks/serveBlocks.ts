@@ -1,25 +1,23 @@
 /** The thread behind `blockReader.ts`: requests blocks and decodes them while they arrive. */
-import { Duration, Effect, Fiber, ManagedRuntime, Result, Stream } from "effect"
+import { Duration, Effect, Fiber, ManagedRuntime, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { parentPort, workerData } from "node:worker_threads"
-import { UnusableText } from "../../operations/boundedText.ts"
+import { forEachChunk, UnusableText } from "../../operations/boundedText.ts"
 import type { BodyRead } from "../../operations/upstreamHttp.ts"
 import type { BlockDecoder, BlockReply, BlockRequest, BlockWorkerSettings, PackedReply } from "./blockMessages.ts"
 import { ChainUnavailable } from "../ChainUnavailable.ts"
 import { parseJson } from "../rpc/accountJson.ts"
 import { ListElements } from "../rpc/listElements.ts"
-import { makeReadingRpcCall, resultOf } from "../rpc/rpcHttp.ts"
+import { makeReadingRpcCall, MAX_BODY, resultOf } from "../rpc/rpcHttp.ts"
 import { rpcNode } from "../rpc/rpcSettings.ts"
 import { blockCommitment } from "../Commitment.ts"
 import { lowerThreadPriority } from "./threadPriority.ts"
 
 const METHOD = "getBlock"
-/** The most bytes of an answer. */
-const MOST_BYTES = 2 ** 28
 /** The most bytes of one transaction as JSON. Its log and its inner instructions are limited by the chain. */
 const MOST_TRANSACTION = 2 ** 24
 
-/** Makes the decoder of the block of a slot. It is pure. */
+/** Makes the decoder of the block of a slot. */
 export type OpenBlock<Message> = (slot: number) => BlockDecoder<Message>
 
 const failure = (id: number, { reason, detail, rpcCode, retryAfterMs }: ChainUnavailable): BlockReply<never> => ({
@@ -37,6 +35,15 @@ const step = <A>(run: () => A): Effect.Effect<A, UnusableText> =>
 
 const invalid = (detail: string) => new ChainUnavailable({ reason: "invalid", detail: `${METHOD}: ${detail}` })
 
+/** The value of JSON text. Throws when it is not JSON: a block is whole, or it is not read. */
+const valueOf = (text: string): unknown => {
+  const value = parseJson(text)
+  if (value === undefined) {
+    throw new RangeError("a transaction that is not JSON")
+  }
+  return value
+}
+
 /** Reads the answer of `getBlock`. The decoder gets each transaction as soon as it has arrived. */
 const readAnswer =
   <Message>({ add, end }: BlockDecoder<Message>): BodyRead<Result.Result<PackedReply<Message>, ChainUnavailable>> =>
@@ -45,20 +52,14 @@ const readAnswer =
       const elements = new ListElements({
         property: "transactions",
         mostBytes: MOST_TRANSACTION,
-        visit: (text) => add(parseJson(text))
+        visit: (text) => add(valueOf(text))
       })
-      let size = 0
-      const take = (chunk: Uint8Array) => {
-        size += chunk.length
-        return size > MOST_BYTES
-          ? Effect.fail(new UnusableText({ detail: `an answer of more than ${MOST_BYTES} bytes`, isTooLarge: true }))
-          : step(() => elements.add(chunk))
-      }
+      const take = (chunk: Uint8Array) => step(() => elements.add(chunk))
       const packed = () =>
         Result.flatMap(resultOf(METHOD, elements.rest()), (rest) =>
           Result.fromNullishOr(end(rest), () => invalid("an unexpected answer"))
         )
-      return Effect.andThen(Stream.runForEach(bytes, take), step(packed))
+      return Effect.andThen(forEachChunk(bytes, MAX_BODY, take), step(packed))
     })
 
 const readerOf = <Message>(settings: BlockWorkerSettings, open: OpenBlock<Message>) =>

@@ -16,14 +16,7 @@ import { liquidityChangesOf } from "./liquidityChanges.ts"
 import { walletOpeningsOf } from "./walletOpenings.ts"
 import { walletMovesOf } from "./walletMoves.ts"
 import { makeSupplyChanges, supplyChangesOf } from "./supplyChanges.ts"
-import {
-  type MalformedTransaction,
-  positionOf,
-  readBlock,
-  readEntry,
-  type Transaction,
-  transactionsOf
-} from "./transaction.ts"
+import { type MalformedTransaction, readBlock, readPlaced, type Transaction, transactionsOf } from "./transaction.ts"
 import type { BlockTransaction, TradeBlock } from "./TradeBlock.ts"
 import { walletTransfersOf } from "./walletTransfers.ts"
 
@@ -126,7 +119,7 @@ export const blockOf = (place: BlockPlace, transactions: ReadonlyArray<DecodedTr
   transactions: transactions.flatMap((transaction) => transaction?.kept ?? [])
 })
 
-/** Decodes a transaction that was read from its place in a block; null for a malformed one. */
+/** Decodes a transaction of a block; null for a malformed one. */
 const decodedRead = (
   read: Result.Result<Transaction, MalformedTransaction>,
   place: number
@@ -139,7 +132,10 @@ export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null =>
   return block === null ? null : blockOf(block, Array.from(transactionsOf(block), decodedRead))
 }
 
-/** Packs decoded transactions, one at a time and in order, so that no more than one of them is there as objects. */
+/**
+ * Packs decoded transactions, one at a time and in order, so that no more than one of them is there as objects. Their
+ * time is the time of their block, which comes last.
+ */
 export class BlockRows {
   readonly #writer = new RowWriter("block")
   readonly #rows: Array<number> = []
@@ -175,12 +171,10 @@ export class AnswerRows {
   /** Adds the next transaction, as the node states it. */
   add(entry: unknown): void {
     const place = this.#next++
-    // The time of the block is packed at its end. Nodes may state it after the transactions.
-    const surroundings = { slot: this.#slot, blockTime: null, indexInBlock: positionOf(entry, place) }
-    this.#rows.add(decodedRead(readEntry(entry, surroundings), place))
+    this.#rows.add(decodedRead(readPlaced({ slot: this.#slot, blockTime: null }, entry, place), place))
   }
 
-  /** The block, from the rest of the result with any transactions that were not added. Null when it is not a block. */
+  /** The block. `rest` is the result without the transactions that were added. Null when it is not a block. */
   end(rest: unknown): TradeBlock | null {
     const block = readBlock(this.#slot, rest)
     if (block === null) {

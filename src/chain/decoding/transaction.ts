@@ -166,7 +166,7 @@ export interface BlockEntries {
 }
 
 /** The position that the entry states, as in blocks whose votes are left out; otherwise its place in the list. */
-export const positionOf = (entry: unknown, place: number): number =>
+const positionOf = (entry: unknown, place: number): number =>
   isFields(entry) && isCount(entry["index"]) ? entry["index"] : place
 
 /**
@@ -181,17 +181,24 @@ export const readBlock = (slot: number, answer: unknown): BlockEntries | null =>
   return { slot, parentSlot, blockTime: timeOf(answer["blockTime"]), entries: transactions }
 }
 
+/** Reads the transaction at a place of its block. */
+export const readPlaced = (
+  { blockTime, slot }: Omit<Surroundings, "indexInBlock">,
+  entry: unknown,
+  place: number
+): Result.Result<Transaction, MalformedTransaction> =>
+  readEntry(entry, { slot, blockTime, indexInBlock: positionOf(entry, place) })
+
 /**
  * The transactions of a block in order, each read when it is asked for: a block has megabytes, and nobody needs two of its
  * transactions at once. A malformed transaction does not affect the others.
  */
 export function* transactionsOf({
-  blockTime,
   entries,
-  slot
+  ...block
 }: BlockEntries): Generator<Result.Result<Transaction, MalformedTransaction>> {
   for (const [place, entry] of entries.entries()) {
-    yield readEntry(entry, { slot, blockTime, indexInBlock: positionOf(entry, place) })
+    yield readPlaced(block, entry, place)
   }
 }
 

@@ -8,8 +8,21 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 const COMMA = 0x2c
 
+/** The white space of JSON alone. */
+const SPACES = /^[ \t\r\n]*$/u
+
 /** `{"result":{"value":[…` opens the list at the third level. */
 const LIST_DEPTH = 3
+
+/** Bytes in which the name of the list and its opening are looked for. */
+const OPENING_BYTES = 64
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const [only] = parts
+  return only !== undefined && parts.length === 1 ? only : Buffer.concat(parts)
+}
 
 /** Bytes that are kept from one chunk to the next. */
 class Kept {
@@ -31,14 +44,15 @@ class Kept {
     }
   }
 
-  text(): string {
-    const [only] = this.#parts
-    const whole = only !== undefined && this.#parts.length === 1 ? only : Buffer.concat(this.#parts)
-    return Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).toString("utf8")
+  /** The last bytes, with letters beyond ASCII as any others. */
+  end(bytes: number): string {
+    let size = 0
+    const first = this.#parts.findLastIndex((part) => (size += part.length) >= bytes)
+    return Buffer.from(joined(this.#parts.slice(Math.max(0, first))).subarray(-bytes)).toString("latin1")
   }
 
   take(): string {
-    const text = this.text()
+    const text = utf8.decode(joined(this.#parts))
     this.#parts = []
     this.#size = 0
     return text
@@ -46,9 +60,9 @@ class Kept {
 }
 
 export interface ListElementsOptions {
-  /** The property of the result that holds the list. Its name is of letters. */
+  /** The property of the result that holds the list. Only letters. */
   readonly property: string
-  /** The most bytes that one element may have, and the text around the list. */
+  /** The most bytes of one element, and of the text around the list. */
   readonly mostBytes: number
   /** Takes the JSON text of an element. */
   readonly visit: (element: string) => void
@@ -56,8 +70,8 @@ export interface ListElementsOptions {
 
 /**
  * Splits the bytes of an answer like `{"result":{"context":…,"value":[…]}}` into the elements of its list, each as JSON
- * text, and the rest, whose list is empty. The order of the properties does not matter. Throws a RangeError when an
- * element or the rest is too long.
+ * text, and the rest, whose list is empty. The order of the properties does not matter. Throws when an element or the
+ * rest is too long, the bytes are not UTF-8, or the list comes twice.
  */
 export class ListElements {
   readonly #visit: (element: string) => void
@@ -68,10 +82,12 @@ export class ListElements {
   #inText = false
   #isEscaped = false
   #inList = false
+  #hasList = false
+  #hasElement = false
 
   constructor({ mostBytes, property, visit }: ListElementsOptions) {
     this.#visit = visit
-    this.#opening = new RegExp(`"${property}"\\s*:\\s*\\[$`, "u")
+    this.#opening = new RegExp(`(?<!\\\\)"${property}"\\s*:\\s*\\[$`, "u")
     this.#rest = new Kept(mostBytes)
     this.#element = new Kept(mostBytes)
   }
@@ -101,7 +117,7 @@ export class ListElements {
           this.#depth++
           if (this.#depth === LIST_DEPTH) {
             flush(at + 1)
-            this.#inList = this.#opening.test(this.#rest.text())
+            this.#openList()
           }
           break
         case CLOSE_OBJECT:
@@ -110,7 +126,7 @@ export class ListElements {
         case CLOSE_LIST:
           if (this.#inList && this.#depth === LIST_DEPTH) {
             flush(at)
-            this.#endElement()
+            this.#endList()
             this.#inList = false
           }
           this.#depth--
@@ -133,10 +149,23 @@ export class ListElements {
     return this.#rest.take()
   }
 
+  #openList(): void {
+    this.#inList = this.#opening.test(this.#rest.end(OPENING_BYTES))
+    if (this.#inList && this.#hasList) {
+      throw new RangeError("the list comes twice")
+    }
+    this.#hasList ||= this.#inList
+  }
+
   #endElement(): void {
+    this.#hasElement = true
+    this.#visit(this.#element.take())
+  }
+
+  #endList(): void {
     const element = this.#element.take()
     // An empty list has no elements, but may have spaces.
-    if (element.trim() !== "") {
+    if (this.#hasElement || !SPACES.test(element)) {
       this.#visit(element)
     }
   }

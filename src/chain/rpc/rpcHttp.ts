@@ -30,7 +30,8 @@ const Response = Schema.Struct({
 })
 const decodeResponse = Schema.decodeUnknownResult(Response)
 
-const MAX_BODY = ByteSize.toNumberUnsafe(ByteSize.mebibytes(256))
+/** The most bytes of an answer. */
+export const MAX_BODY = ByteSize.toNumberUnsafe(ByteSize.mebibytes(256))
 /** Error codes of a node that is behind, unhealthy, or not yet at the requested slot. */
 const BEHIND: ReadonlySet<number> = new Set([-32004, -32005, -32014, -32016])
 /** The HTTP status 429, which most nodes also put into the body, and a common variant of it. */

@@ -87,25 +87,42 @@ describe("TradeBlocks.layerRpc", () => {
       const whole = { rewards, transactions: [{}, 7, {}], blockTime: 1_790_000_000, parentSlot: 101 }
       const text = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { parentSlot: 102, transactions: [{}, {}] } })
       const node = yield* withNode((slot) =>
-        slot === 102 ? result(whole) : slot === 103 ? response(200, text.slice(0, -4)) : null
+        slot === 102
+          ? result(whole)
+          : slot === 103
+            ? response(200, text.slice(0, -4))
+            : slot === 105
+              ? response(200, text.replace("{},", "{5},"))
+              : null
       )
-      const events = yield* first(3, 101, node.rpcUrl)
-      assert.deepStrictEqual(events.map(spelled), ["102", "103-103 unreadable", "104"])
+      const events = yield* first(5, 101, node.rpcUrl)
+      assert.deepStrictEqual(events.map(spelled), ["102", "103-103 unreadable", "104", "105-105 unreadable", "106"])
       const [event] = events
       const block = event?._tag === "Block" ? event.block : assert.fail("no block")
       assert.deepInclude(block, { parentSlot: 101, blockTimeMs: 1_790_000_000_000, malformed: 3 })
     }).pipe(Effect.scoped)
   )
 
-  it.live("replaces a thread that ends, and loses only the block that ended it", () =>
+  it.live("begins anew when an answer fails in its middle", () =>
+    Effect.gen(function* () {
+      const whole = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { parentSlot: 101, transactions: [{}, {}] } })
+      const node = yield* withNode((slot, times) =>
+        slot === 102 ? response(200, times === 1 ? whole.slice(0, -5) : whole) : null
+      )
+      const [event] = yield* first(1, 101, node.rpcUrl)
+      assert.strictEqual(event?._tag === "Block" ? event.block.malformed : 0, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("replaces a thread that ends, and loses only blocks that end it or cannot be decoded", () =>
     Effect.gen(function* () {
       const node = yield* withNode(() => null)
       const options = {
         worker: new URL("./crashingWorker.ts", import.meta.url),
         blocks: { ...blocks, concurrency: 1 }
       }
-      const events = yield* first(4, 101, node.rpcUrl, options)
-      assert.deepStrictEqual(events.map(spelled), ["102", "103-103 unavailable", "104", "105"])
+      const events = yield* first(5, 101, node.rpcUrl, options)
+      assert.deepStrictEqual(events.map(spelled), ["102", "103-103 unavailable", "104", "105-105 unreadable", "106"])
     }).pipe(Effect.scoped)
   )
 })

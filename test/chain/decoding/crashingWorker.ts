@@ -1,4 +1,4 @@
-/** A thread that ends at the blocks of some slots, like a thread that has run out of memory. */
+/** A thread that ends at the blocks of some slots, like a thread that has run out of memory. For others its decoder fails. */
 import { serveBlocks } from "../../../src/chain/blocks/serveBlocks.ts"
 import { packBlock } from "../../../src/chain/decoding/PackedTransactions.ts"
 
@@ -15,5 +15,11 @@ serveBlocks((slot) => {
     supply: [],
     malformed: 0
   }
-  return { add: () => undefined, end: () => packBlock(block) }
+  const end = () => {
+    if (slot % 10 === 5) {
+      throw new Error("a fault of the decoder")
+    }
+    return packBlock(block)
+  }
+  return { add: () => undefined, end }
 })

@@ -42,6 +42,19 @@ describe("ListElements", () => {
     assert.deepStrictEqual(split(JSON.stringify(error), 5), { found: [], rest: error })
   })
 
+  it("refuses a list that comes twice, an element that is missing, and bytes that are not UTF-8", () => {
+    assert.throws(() => split('{"result":{"value":[1],"value":[2]}}', 5), RangeError)
+    assert.throws(() => split('{"result":{"value":[1,,2]}}', 5), SyntaxError)
+    assert.throws(() => split('{"result":{"value":[1,]}}', 5), SyntaxError)
+    const elements = new ListElements({ property: "value", mostBytes: 100, visit: () => undefined })
+    assert.throws(() => elements.add(Buffer.from('{"result":{"value":["\xff"]}}', "latin1")), TypeError)
+  })
+
+  it("takes no other text for the name of its list", () => {
+    const text = '{"result":{"a\\"value":[1],"b":"value","c":[2],"value":[3]}}'
+    assert.deepStrictEqual(split(text, 4).found, [3])
+  })
+
   it("does not keep more than it needs", () => {
     const long = JSON.stringify({ result: { value: [{ data: "x".repeat(70_000) }] } })
     assert.throws(() => split(long, 4096), RangeError)
