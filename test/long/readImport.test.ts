@@ -8,7 +8,9 @@ import { zstdCompressSync } from "node:zlib"
 import { ChainUnavailable } from "../../src/chain/ChainUnavailable.ts"
 import { type ImportRange, ImportRefused } from "../../src/chain/importing/importSource.ts"
 import { readImport } from "../../src/chain/importing/readImport.ts"
+import { unpackBlock } from "../../src/chain/decoding/PackedTransactions.ts"
 import { Simulator } from "../../src/simulator/Simulator.ts"
+import { plain } from "../chain/decoding/plainTransactions.ts"
 import { carOf, simulated } from "../chain/importing/carFile.ts"
 
 const folderOf = Effect.acquireRelease(
@@ -16,9 +18,14 @@ const folderOf = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
 )
 
-/** What two threads reply for the blocks of a file. */
+/** What two threads reply for the blocks of a file, read. The same block may be packed in several ways. */
 const imported = (path: string, range: ImportRange) =>
-  Effect.map(Stream.runCollect(readImport({ place: { _tag: "file", path }, range }, 2)), (found) => Array.from(found))
+  Effect.map(Stream.runCollect(readImport({ place: { _tag: "file", path }, range }, 2)), (found) =>
+    Array.from(found, ({ block, ...hashes }) => {
+      const { transactions, ...head } = unpackBlock(block)
+      return { ...hashes, head, transactions: plain(transactions) }
+    })
+  )
 
 const everything: ImportRange = { fromSlot: null, toSlot: null, fromMs: null, toMs: null }
 
